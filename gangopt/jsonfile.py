@@ -1,0 +1,232 @@
+"""Strict JSON at the border: one error line for each defect, and files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from gangopt.errors import InputError
+
+__all__ = ["dump_json", "parse_json", "read_json", "read_text", "write_bytes", "write_json", "write_text"]
+
+MAX_FILE_BYTES = 512 * 1024 * 1024
+"""Largest text file that is read, in bytes."""
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a UTF-8 file.
+
+    Parameters
+    ----------
+    path : path of the file
+
+    Returns
+    -------
+    str
+        The whole text, without a byte-order mark.
+
+    Raises
+    ------
+    InputError
+        If the file is absent, a directory, unreadable, larger than 512 MiB or not UTF-8.
+    """
+    file = Path(path)
+    try:
+        size = file.stat().st_size
+        if file.is_dir():
+            raise InputError(f"{file}: is a directory, a file is needed")
+        if size > MAX_FILE_BYTES:
+            raise InputError(f"{file}: {size} bytes, at most {MAX_FILE_BYTES} are read")
+        return file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: not UTF-8 text (byte {error.start})") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{file}: cannot be read ({reason})") from None
+
+
+def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of six types
+    """Parse strict JSON: no NaN or infinity, no repeated key, no number beyond double precision.
+
+    Parameters
+    ----------
+    text : the JSON text
+    origin : what messages call the text, as a file name
+
+    Returns
+    -------
+    object
+        dict, list, str, int, float, bool or None.
+
+    Raises
+    ------
+    InputError
+        With line and column of the first defect.
+    """
+
+    def refuse_constant(token: str) -> float:
+        raise InputError(f"{origin}: {token} is not a number that JSON allows")
+
+    def finite(token: str) -> float:
+        value = float(token)
+        if not math.isfinite(value):
+            raise InputError(f"{origin}: {token} is beyond the range of a double (about 1.8e308)")
+        return value
+
+    def whole(token: str) -> int:
+        if len(token) > 300:
+            raise InputError(f"{origin}: a whole number of {len(token)} digits, at most 300 are read")
+        return int(token)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in result:
+                raise InputError(f"{origin}: key {key!r} stands twice in one object")
+            result[key] = value
+        return result
+
+    try:
+        return json.loads(
+            text,
+            parse_constant=refuse_constant,
+            parse_float=finite,
+            parse_int=whole,
+            object_pairs_hook=unique,
+        )
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"{origin}: not JSON, or cut off (line {error.lineno}, column {error.colno}: {error.msg})"
+        ) from None
+    except RecursionError:
+        raise InputError(f"{origin}: nested too deeply to be read") from None
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - JSON is any of six types
+    """Read a strict JSON file.
+
+    Parameters
+    ----------
+    path : path of the file
+
+    Returns
+    -------
+    object
+        The parsed value.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is not strict JSON; the message names the file.
+    """
+    return parse_json(read_text(path), str(path))
+
+
+def dump_json(value: object) -> str:
+    """Return strict JSON text that ends in a newline; lists of scalars stay on one line.
+
+    Parameters
+    ----------
+    value : dict, list, str, int, float, bool or None, nested
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    InputError
+        If a number is NaN or infinite, which JSON cannot say.
+    """
+    try:
+        return _layout(value, "") + "\n"
+    except ValueError as error:
+        raise InputError(f"cannot be written as JSON: {error}") from None
+
+
+def _layout(value: object, indent: str) -> str:
+    inner = indent + "  "
+    if isinstance(value, dict) and value:
+        body = (f"{inner}{json.dumps(key)}: {_layout(item, inner)}" for key, item in value.items())
+        return "{\n" + ",\n".join(body) + f"\n{indent}}}"
+    if isinstance(value, list | tuple) and any(isinstance(item, dict | list | tuple) for item in value):
+        flat = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        if len(flat) + len(indent) <= 100:
+            return flat
+        return "[\n" + ",\n".join(inner + _layout(item, inner) for item in value) + f"\n{indent}]"
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file whole: to a temporary neighbour first, then renamed over the target.
+
+    Parameters
+    ----------
+    path : path of the file
+    content : its bytes
+
+    Raises
+    ------
+    InputError
+        If the target is a directory or cannot be written; nothing is left behind then.
+    """
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"{file}: is a directory, cannot be written as a file")
+    if file.exists() and not file.is_file():
+        file.write_bytes(content)
+        return
+    temporary: str | None = None
+    try:
+        mode = file.stat().st_mode & 0o777 if file.exists() else 0o666 & ~_umask()
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}.")
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(file)
+    except BaseException as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError | ValueError):
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise InputError(f"{file}: cannot be written ({reason})") from None
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write UTF-8 text whole or not at all; see `write_bytes`.
+
+    Parameters
+    ----------
+    path : path of the file
+    text : its text
+    """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: str | os.PathLike[str], value: object) -> None:
+    """Write strict JSON whole or not at all; see `dump_json` and `write_bytes`.
+
+    Parameters
+    ----------
+    path : path of the file
+    value : what to write
+    """
+    write_text(path, dump_json(value))
