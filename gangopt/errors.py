@@ -19,7 +19,7 @@ class GangoptError(Exception):
 
 
 class InputError(GangoptError, ValueError):
-    """A file, name, field or argument is not acceptable; the message names it, its value and what is allowed."""
+    """A file, name, field or argument is not acceptable; the message names it and says what is allowed."""
 
 
 class ModelTooLargeError(InputError):

@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -186,28 +186,18 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     if file.exists() and not file.is_file():
         file.write_bytes(content)
         return
-    temporary: str | None = None
+    temporary = file.with_name(f".{file.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
-        mode = file.stat().st_mode & 0o777 if file.exists() else 0o666 & ~_umask()
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}.")
-        with os.fdopen(handle, "wb") as stream:
+        with temporary.open("xb") as stream:
             stream.write(content)
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(file)
+        temporary.replace(file)
     except BaseException as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(OSError, ValueError):
+            temporary.unlink(missing_ok=True)
         if isinstance(error, OSError | ValueError):
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise InputError(f"{file}: cannot be written ({reason})") from None
         raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -1,0 +1,28 @@
+"""Refusal of models that would not fit into memory, before anything is built."""
+
+from __future__ import annotations
+
+from gangopt.errors import ModelTooLargeError
+
+__all__ = ["MAX_COLUMNS", "require_size"]
+
+MAX_COLUMNS = 5_000_000
+"""Most columns of one Pyomo model; about 0.8 kB a column, so about 4 GB."""
+
+
+def require_size(form: str, columns: int, limit: int = MAX_COLUMNS) -> None:
+    """Refuse a model of more columns than the limit.
+
+    Parameters
+    ----------
+    form : decision and form, as `allocation choice`
+    columns : columns that the model would have
+    limit : most columns that are built
+
+    Raises
+    ------
+    ModelTooLargeError
+        With the size and the limit.
+    """
+    if columns > limit:
+        raise ModelTooLargeError(f"form {form} would need {columns:,} columns, at most {limit:,} are built")

@@ -1,0 +1,104 @@
+"""What all instance and solution files share: strict fields, finite numbers, one-line messages."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gangopt.errors import InputError
+from gangopt.instances.contract import Instance
+
+__all__ = [
+    "VERSION",
+    "Amount",
+    "Count",
+    "InstanceDocument",
+    "Label",
+    "Positive",
+    "SolutionDocument",
+    "validate",
+]
+
+VERSION = 1
+"""Version of the file format that this release reads and writes."""
+
+LARGEST = 1e15
+"""Largest magnitude of any number in a file: whole numbers stay exact in double precision below it."""
+
+Amount = Annotated[float, Field(ge=0, le=LARGEST)]
+Positive = Annotated[float, Field(gt=0, le=LARGEST)]
+Count = Annotated[int, Field(ge=1, le=10**15)]
+Label = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Strict(BaseModel):
+    # strict: 1 is a number and "1" or true is not; sequences are therefore declared as list, never tuple
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class InstanceDocument(_Strict, ABC):
+    """Fields that every instance file has, beside the decision's own."""
+
+    noun: str
+    version: Literal[1] = Field(description="version of the file format")
+    name: Annotated[str, Field(min_length=1, max_length=500)] = Field(description="name of the instance")
+    description: str = Field(default="", description="one sentence for people")
+    source: str = Field(default="", description="where the numbers come from")
+
+    @abstractmethod
+    def to_instance(self) -> Instance:
+        """Return the instance that the file describes."""
+
+    @classmethod
+    @abstractmethod
+    def from_instance(cls, instance: Any) -> Self:  # noqa: ANN401 - each decision has its own type
+        """Return the file content of an instance."""
+
+
+class SolutionDocument(_Strict, ABC):
+    """Base of solution files."""
+
+    @abstractmethod
+    def to_solution(self) -> Any:  # noqa: ANN401 - each decision has its own type
+        """Return the solution that the file describes."""
+
+    @classmethod
+    @abstractmethod
+    def from_solution(cls, solution: Any) -> Self:  # noqa: ANN401 - each decision has its own type
+        """Return the file content of a solution."""
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def validate(model: type[_Model], value: object, origin: str) -> _Model:
+    """Validate parsed JSON against a document type.
+
+    Parameters
+    ----------
+    model : the document type
+    value : parsed JSON
+    origin : what messages call the file
+
+    Returns
+    -------
+    the document
+
+    Raises
+    ------
+    InputError
+        One line: file, field, value, and what is allowed, for the first defect, and how many more there are.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        shown = repr(first["input"])
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        text = first["msg"][0].lower() + first["msg"][1:]
+        given = "" if first["type"] == "missing" else f" (given: {shown})"
+        rest = f"; {error.error_count() - 1} more defects" if error.error_count() > 1 else ""
+        raise InputError(f"{origin}: field {field}: {text}{given}{rest}") from None

@@ -1,0 +1,188 @@
+"""One record a decision, which ties its instance, forms, methods and generators together by name.
+
+Everything is referred to as `module:attribute` and imported when it is used, so that listing decisions loads no solver.
+Adding a decision means its own files and one record in `gangopt/decisions/`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from gangopt.arguments import Parameter, bind, join_name, parameters_of, split_name, unknown
+from gangopt.errors import InputError
+
+__all__ = ["Family", "Form", "Method", "Problem", "Registry", "resolve"]
+
+Sense = Literal["minimise", "maximise"]
+
+
+def resolve(target: str) -> Any:  # noqa: ANN401 - the registry refers to functions and types alike
+    """Import `module:attribute` and return the attribute.
+
+    Parameters
+    ----------
+    target : module path and attribute, joined by a colon
+
+    Returns
+    -------
+    object
+        The attribute.
+    """
+    module, _, attribute = target.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One explicit Pyomo model of a decision.
+
+    `module` defines `fill_<name>`, `<name>_model`, `read_<name>` and `hint_<name>`.
+    """
+
+    name: str
+    module: str
+    summary: str
+    linear: bool = True
+
+    def fill(self, block: Any, instance: Any, **options: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
+        """Put sets, variables, constraints and `objective_value` on a Block."""
+        resolve(f"{self.module}:fill_{self.name}")(block, instance, **options)
+
+    def model(self, instance: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        """Return a ConcreteModel of the instance, with its Objective."""
+        return resolve(f"{self.module}:{self.name}_model")(instance)
+
+    def read(self, block: Any, instance: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        """Return the Solution that the values of a Block's variables say."""
+        return resolve(f"{self.module}:read_{self.name}")(block, instance)
+
+    def hint(self, block: Any, instance: Any, solution: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
+        """Set the values of a Block's variables to those of a Solution."""
+        resolve(f"{self.module}:hint_{self.name}")(block, instance, solution)
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to take a decision.
+
+    `exact` methods take `(instance, controls, **options)` and return an Outcome with a proven bound; heuristics take
+    `(instance, **options)` and return a Solution. An option named `seed` receives the seed of the call.
+    """
+
+    name: str
+    target: str
+    summary: str
+    exact: bool = False
+
+    def function(self) -> Callable[..., Any]:
+        """Import and return the function."""
+        return resolve(self.target)  # type: ignore[no-any-return]
+
+    def options(self) -> dict[str, Parameter]:
+        """Return the options that can stand in the method's name."""
+        parameters = parameters_of(self.function(), skip=2 if self.exact else 1)
+        return {key: item for key, item in parameters.items() if key != "seed"}
+
+    def takes_seed(self) -> bool:
+        """Return whether the method uses randomness, which the seed of the call then drives."""
+        return "seed" in parameters_of(self.function(), skip=2 if self.exact else 1)
+
+
+@dataclass(frozen=True)
+class Family:
+    """Instances made by a function from the arguments in their name, as `allocation/random?jobs=100`."""
+
+    name: str
+    target: str
+    summary: str
+    pattern: str | None = None
+    """Regular expression of the case for families whose arguments stand in the case itself, as `resnet50-p10`."""
+
+    def generator(self) -> Callable[..., Any]:
+        """Import and return the function; its parameters are the arguments."""
+        return resolve(self.target)  # type: ignore[no-any-return]
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Return the arguments in signature order."""
+        return parameters_of(self.generator())
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A decision: its types, forms, methods, generators and objective."""
+
+    noun: str
+    summary: str
+    sense: Sense
+    objective: str
+    unit: str
+    instance: str
+    solution: str
+    document: str
+    solution_document: str
+    forms: Mapping[str, Form]
+    methods: Mapping[str, Method]
+    families: Mapping[str, Family]
+    metrics: Mapping[str, str]
+    """Unit of each metric, by name."""
+    default_methods: tuple[str, ...] = ()
+    """What `compare` runs when no methods are named."""
+    row_bound: str | None = None
+    """`(instance, score, controls) -> bound or None`: the bound for one row where a scalar bound is not enough."""
+    describe: str | None = None
+    """`(instance) -> str`: the text of `gangopt show`."""
+
+    def form(self, name: str) -> Form:
+        """Return a form by name; an unknown name is an InputError."""
+        if name not in self.forms:
+            raise unknown(f"form of {self.noun}", name, list(self.forms))
+        return self.forms[name]
+
+    def method(self, text: str) -> tuple[Method, dict[str, Any], str]:
+        """Return a method, its options and its canonical name from `name` or `name?option=value`.
+
+        Parameters
+        ----------
+        text : the method's name with its options
+
+        Returns
+        -------
+        tuple of Method, dict and str
+
+        Raises
+        ------
+        InputError
+            If the method or an option is unknown, or a value is not of the option's type.
+        """
+        base, arguments = split_name(text)
+        if base not in self.methods:
+            raise unknown(f"method of {self.noun}", base, list(self.methods))
+        method = self.methods[base]
+        options = bind(method.options(), arguments, text)
+        return method, options, join_name(base, options)
+
+
+class Registry(Mapping[str, Problem]):
+    """The decisions by noun, in a fixed order."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        self._problems = {item.noun: item for item in problems}
+        if len(self._problems) != len(problems):
+            raise InputError("two decisions of one noun in the registry")
+
+    def __getitem__(self, noun: str) -> Problem:
+        if noun not in self._problems:
+            raise unknown("decision", str(noun), list(self._problems))
+        return self._problems[noun]
+
+    def __contains__(self, noun: object) -> bool:
+        return noun in self._problems
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._problems)
+
+    def __len__(self) -> int:
+        return len(self._problems)

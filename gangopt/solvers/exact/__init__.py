@@ -1,0 +1,1 @@
+"""Exact methods: one module a decision, each returning an Outcome whose bound is proven."""
