@@ -1,3 +1,66 @@
-"""Explicit optimisation models of GPU-cluster scheduling decisions."""
+"""Explicit optimisation models of GPU-cluster scheduling decisions, solved exactly and used to score heuristics.
+
+`load` a named instance or a file, `solve` it by one method, `compare` many methods on many instances. Everything here
+is imported when it is first used, so that `import gangopt` loads neither Pyomo nor a solver.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Cluster",
+    "Comparison",
+    "GangoptError",
+    "InfeasibleError",
+    "InputError",
+    "NoSolutionError",
+    "Result",
+    "SolverError",
+    "compare",
+    "load",
+    "names",
+    "problems",
+    "solve",
+]
+
+_HOMES = {
+    "Cluster": "gangopt.topology",
+    "Comparison": "gangopt.solvers.comparison",
+    "GangoptError": "gangopt.errors",
+    "InfeasibleError": "gangopt.errors",
+    "InputError": "gangopt.errors",
+    "NoSolutionError": "gangopt.errors",
+    "Result": "gangopt.solvers.result",
+    "SolverError": "gangopt.errors",
+    "compare": "gangopt.solvers.compare",
+    "load": "gangopt.instances.catalogue",
+    "names": "gangopt.instances.catalogue",
+    "problems": "gangopt.decisions",
+    "solve": "gangopt.solvers.solve",
+}
+
+if TYPE_CHECKING:
+    from gangopt.decisions import problems
+    from gangopt.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
+    from gangopt.instances.catalogue import load, names
+    from gangopt.solvers.compare import compare
+    from gangopt.solvers.comparison import Comparison
+    from gangopt.solvers.result import Result
+    from gangopt.solvers.solve import solve
+    from gangopt.topology import Cluster
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gangopt' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 __all__ = ["Controls", "Outcome", "ProgressEvent", "SolutionStatus", "Termination"]
 
-Termination = Literal["optimal", "infeasible", "unbounded", "time_limit", "interrupted", "error"]
+Termination = Literal["optimal", "completed", "infeasible", "unbounded", "time_limit", "interrupted", "error"]
+"""Why a method stopped; `completed` is a heuristic that ran to its end and claims nothing."""
 SolutionStatus = Literal["optimal", "feasible", "none"]
 
 

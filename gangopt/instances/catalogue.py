@@ -1,0 +1,214 @@
+"""From a name or a file to an instance: the packaged library, the generator families, and files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, cast
+
+from gangopt.arguments import bind, join_name, split_name, unknown
+from gangopt.decisions import problems
+from gangopt.errors import InputError
+from gangopt.instances.contract import Instance
+from gangopt.jsonfile import parse_json, read_json
+from gangopt.registry import Family, Problem, resolve
+
+__all__ = ["Entry", "entries", "entry", "families", "load", "names", "read_document", "to_document"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """Index record of a named instance.
+
+    Attributes
+    ----------
+    name : `<noun>/<case>`
+    title : one sentence for people
+    file : packaged instance file, None if a family rebuilds it from the name
+    best : best known objective, in `unit`, or None
+    bound : best proven bound, in `unit`, or None
+    status : `optimal`, `best known` or `open`
+    unit : unit of the objective
+    rounding : how objective values are rounded
+    solution : packaged solution file, or None
+    source : where the data come from
+    checked : date on which best and bound were last computed
+    """
+
+    name: str
+    title: str
+    file: str | None
+    best: float | None
+    bound: float | None
+    status: str
+    unit: str
+    rounding: str
+    solution: str | None
+    source: str
+    checked: str
+
+
+def _folder(noun: str) -> Traversable:
+    return resources.files("gangopt.instances") / "library" / noun
+
+
+@cache
+def entries(noun: str) -> tuple[Entry, ...]:
+    """Return the index records of a decision, in the order of its index file.
+
+    Parameters
+    ----------
+    noun : the decision
+
+    Returns
+    -------
+    tuple of Entry
+    """
+    index = _folder(noun) / "index.json"
+    if not index.is_file():
+        return ()
+    return tuple(Entry(**record) for record in json.loads(index.read_text("utf-8"))["instances"])
+
+
+def entry(name: str) -> Entry | None:
+    """Return the index record of a name, or None where the name is made by a family and not indexed."""
+    noun = name.partition("/")[0]
+    return next((item for item in entries(noun) if item.name == name), None) if noun in problems else None
+
+
+def names(pattern: str = "*") -> list[str]:
+    """Return the names of the packaged instances that match a shell pattern.
+
+    Parameters
+    ----------
+    pattern : as `allocation/*`; a plain word matches the decision or any part of the name
+
+    Returns
+    -------
+    list of str
+        Sorted as in the index of each decision, decisions in alphabetical order.
+    """
+    every = [item.name for noun in problems for item in entries(noun)]
+    if not any(mark in pattern for mark in "*?["):
+        return [name for name in every if pattern in name]
+    return [name for name in every if fnmatchcase(name, pattern)]
+
+
+def families(noun: str) -> Iterator[tuple[str, Family]]:
+    """Yield the template of each generator family of a decision, with its arguments and defaults, and the family."""
+    for family in problems[noun].families.values():
+        if family.pattern is not None:
+            yield f"{noun}/{family.name}", family
+        else:
+            arguments = "&".join(item.describe() for item in family.parameters().values())
+            yield f"{noun}/{family.name}?{arguments}", family
+
+
+def load(name_or_path: str | os.PathLike[str]) -> Instance:
+    """Return the instance of a name, or the one in a file.
+
+    Parameters
+    ----------
+    name_or_path : a packaged name as `parameters/resnet50-p10`, a family with arguments as
+        `allocation/random?jobs=100&seed=3`, or the path of an instance file (a path is anything that ends in `.json`,
+        exists, or does not begin with a decision and a slash)
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InputError
+        If the name is unknown (with near matches), an argument is wrong, or the file is defective.
+    """
+    text = os.fspath(name_or_path)
+    if not text:
+        raise InputError("an empty name; `gangopt list` prints the names")
+    noun, slash, case = text.partition("/")
+    if isinstance(name_or_path, str) and slash and noun in problems and not _is_file_name(text):
+        return _from_name(problems[noun], case)
+    if not slash and noun in problems and not Path(text).exists():
+        raise InputError(f"{text!r} is a decision; name one of its instances, as `gangopt list {text}` prints them")
+    if not Path(text).exists() and not _is_file_name(text):
+        raise unknown("instance or file", text, names() + [f"{noun}/" for noun in problems])
+    return read_document(read_json(text), text)
+
+
+def _is_file_name(text: str) -> bool:
+    return (text.endswith(".json") and "?" not in text) or ("?" not in text and Path(text).is_file())
+
+
+def _from_name(problem: Problem, case: str) -> Instance:
+    name = f"{problem.noun}/{case}"
+    record = entry(name)
+    if record is not None and record.file is not None:
+        text = (_folder(problem.noun) / record.file).read_text("utf-8")
+        return read_document(parse_json(text, record.file), record.file)
+    base, arguments = split_name(case)
+    for family in problem.families.values():
+        if family.pattern is None and family.name == base:
+            return _generate(problem, family, base, arguments, name)
+        match = re.fullmatch(family.pattern, case) if family.pattern is not None else None
+        if match is not None:
+            return _generate(problem, family, case, match.groupdict(), name)
+    known = [item.name for item in entries(problem.noun)]
+    templates = [item.name if item.pattern else f"{item.name}?..." for item in problem.families.values()]
+    raise unknown("instance", name, known + [f"{problem.noun}/{template}" for template in templates])
+
+
+def _generate(problem: Problem, family: Family, base: str, arguments: dict[str, str], name: str) -> Instance:
+    values = bind(family.parameters(), arguments, name)
+    instance = family.generator()(**values)
+    canonical = base if family.pattern is not None else join_name(base, values)
+    return cast("Instance", dataclasses.replace(instance, name=f"{problem.noun}/{canonical}"))
+
+
+def read_document(value: object, origin: str) -> Instance:
+    """Return the instance that parsed JSON describes.
+
+    Parameters
+    ----------
+    value : parsed JSON
+    origin : what messages call the file
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InputError
+        If the decision, the version or a field is not acceptable.
+    """
+    from gangopt.instances.documents.common import VERSION, validate
+
+    if not isinstance(value, dict):
+        raise InputError(f"{origin}: an instance file holds one object, this one holds a {type(value).__name__}")
+    noun = value.get("noun")
+    if not isinstance(noun, str):
+        raise InputError(f"{origin}: field noun: the decision is needed, one of {', '.join(problems)}")
+    if noun not in problems:
+        raise InputError(f"{origin}: field noun: unknown decision {noun!r}; known: {', '.join(problems)}")
+    version = value.get("version")
+    if version != VERSION or isinstance(version, bool):
+        raise InputError(f"{origin}: field version: {version!r}, this release reads version {VERSION}")
+    document = validate(resolve(problems[noun].document), value, origin)
+    try:
+        return cast("Instance", document.to_instance())
+    except InputError as error:
+        raise type(error)(f"{origin}: {error}") from None
+
+
+def to_document(instance: Instance) -> dict[str, Any]:
+    """Return the JSON content of an instance's file; reading it back gives the identical instance."""
+    document = resolve(problems[instance.noun].document).from_instance(instance)
+    return cast("dict[str, Any]", document.model_dump(mode="json", exclude_defaults=False))

@@ -1,0 +1,265 @@
+"""The table that `compare` returns: rows, summary, and its files."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from gangopt.errors import InputError
+from gangopt.jsonfile import dump_json, read_json, write_bytes, write_text
+
+if TYPE_CHECKING:
+    import polars
+
+__all__ = ["Comparison", "MethodSummary", "Row"]
+
+SUFFIXES = (".parquet", ".csv", ".json", ".html")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method on one instance.
+
+    Attributes
+    ----------
+    instance : name of the instance
+    problem : noun of the decision, empty if the instance could not be loaded
+    method : canonical name of the method, empty if the instance could not be loaded
+    objective : by the judge, in `unit`, None without a solution
+    best_bound : best bound that any method proved and that holds for this row, in `unit`, None if nothing is proven
+    rel_gap : `relative_gap` of the two, a ratio
+    proven : whether the bound proves this row's objective optimal
+    seconds : wall seconds of the call
+    status : `optimal` or `feasible`, or why there is no solution; `failed` if the call raised an error
+    unit : unit of objective and bound
+    best : whether no other method has a better objective on this instance
+    reason : one line where the status needs one
+    metrics : the decision's own named figures
+    """
+
+    instance: str
+    problem: str
+    method: str
+    objective: float | None
+    best_bound: float | None
+    rel_gap: float | None
+    proven: bool
+    seconds: float
+    status: str
+    unit: str = ""
+    best: bool = False
+    reason: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+    def flat(self) -> dict[str, Any]:
+        """Return the row with its metrics beside the other fields."""
+        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "metrics"}
+        return {**own, **{key: value for key, value in self.metrics.items() if key not in own}}
+
+
+@dataclass(frozen=True)
+class MethodSummary:
+    """How one method did on all instances of one decision.
+
+    Attributes
+    ----------
+    problem : noun of the decision
+    method : name of the method
+    instances : instances on which it ran
+    solved : instances on which it has a solution
+    proven : instances on which its objective is proven optimal
+    best : instances on which no other method is better
+    mean_gap : mean relative gap over the rows that have one, a ratio, None without any
+    worst_gap : largest of them
+    seconds : wall seconds, summed
+    """
+
+    problem: str
+    method: str
+    instances: int
+    solved: int
+    proven: int
+    best: int
+    mean_gap: float | None
+    worst_gap: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows of `compare`, in the order of instances and methods as given.
+
+    Attributes
+    ----------
+    rows : one for every instance and method; an instance that could not be loaded has one row of its own
+    interrupted : whether it was stopped before all rows were there
+    """
+
+    rows: tuple[Row, ...]
+    interrupted: bool = False
+
+    def summary(self) -> tuple[MethodSummary, ...]:
+        """Return one summary a decision and method, in the order of first appearance."""
+        groups: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            if row.problem:
+                groups.setdefault((row.problem, row.method), []).append(row)
+        return tuple(_summary(problem, method, rows) for (problem, method), rows in groups.items())
+
+    def frame(self) -> polars.DataFrame:
+        """Return the rows as a polars DataFrame, metrics as columns, null where a row has none."""
+        import polars as pl
+
+        records = [row.flat() for row in self.rows]
+        columns = list(dict.fromkeys(key for record in records for key in record))
+        numbers = {key for record in records for key, value in record.items() if _is_number(value)}
+        schema = {
+            key: pl.Boolean if key in {"proven", "best"} else pl.Float64 if key in numbers | _NUMBERS else pl.String
+            for key in columns
+        }
+        return pl.DataFrame([{key: record.get(key) for key in columns} for record in records], schema=schema)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{"rows": [...]}`; an infinite gap is written as the text `inf`, which JSON cannot say as a number."""
+        return {"rows": [{key: _writable(value) for key, value in row.flat().items()} for row in self.rows]}
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as parquet, CSV, JSON or a HTML report, by the suffix of the path.
+
+        Parameters
+        ----------
+        path : ends in .parquet, .csv, .json or .html
+
+        Raises
+        ------
+        InputError
+            If the suffix is another or the file cannot be written; nothing is left half-written.
+        """
+        suffix = check_suffix(path)
+        if suffix == ".json":
+            write_text(path, dump_json(self.to_json()))
+        elif suffix == ".html":
+            from gangopt.solvers.report import html_report
+
+            write_text(path, html_report(self))
+        else:
+            buffer = io.BytesIO()
+            frame = self.frame()
+            frame.write_parquet(buffer) if suffix == ".parquet" else frame.write_csv(buffer)
+            write_bytes(path, buffer.getvalue())
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Comparison:
+        """Return the comparison that `write` saved as parquet, CSV or JSON.
+
+        Parameters
+        ----------
+        path : the file
+
+        Returns
+        -------
+        Comparison
+
+        Raises
+        ------
+        InputError
+            If the file is no such comparison.
+        """
+        return cls(tuple(_row(record, str(path)) for record in _records(path)))
+
+
+_NUMBERS = {"objective", "best_bound", "rel_gap", "seconds"}
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of an output path, refusing those that no comparison can be written as."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise InputError(f"{os.fspath(path)}: suffix {suffix or 'missing'}, allowed: {', '.join(SUFFIXES)}")
+    return suffix
+
+
+def _summary(problem: str, method: str, rows: list[Row]) -> MethodSummary:
+    gaps = [row.rel_gap for row in rows if row.rel_gap is not None]
+    return MethodSummary(
+        problem=problem,
+        method=method,
+        instances=len(rows),
+        solved=sum(row.objective is not None for row in rows),
+        proven=sum(row.proven for row in rows),
+        best=sum(row.best for row in rows),
+        mean_gap=fmean(gaps) if gaps else None,
+        worst_gap=max(gaps) if gaps else None,
+        seconds=sum(row.seconds for row in rows),
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _writable(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _records(path: str | os.PathLike[str]) -> Iterable[dict[str, Any]]:
+    suffix = check_suffix(path)
+    if suffix == ".html":
+        raise InputError(f"{os.fspath(path)}: a HTML report is for reading, save as .parquet, .csv or .json as well")
+    if suffix == ".json":
+        value = read_json(path)
+        rows = value.get("rows") if isinstance(value, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(item, dict) for item in rows):
+            raise InputError(f"{os.fspath(path)}: no saved comparison (an object with a list `rows` is needed)")
+        return rows
+    return _table_records(path, suffix)
+
+
+def _table_records(path: str | os.PathLike[str], suffix: str) -> list[dict[str, Any]]:
+    import polars as pl
+
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(f"{file}: no such file")
+    try:
+        frame = pl.read_parquet(file) if suffix == ".parquet" else pl.read_csv(file, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise InputError(f"{file}: cannot be read as {suffix[1:]} ({str(error).splitlines()[0]})") from None
+    return frame.to_dicts()
+
+
+def _row(record: dict[str, Any], origin: str) -> Row:
+    fields = Row.__dataclass_fields__
+    missing = [name for name in ("instance", "problem", "method", "objective", "status") if name not in record]
+    if missing:
+        raise InputError(f"{origin}: no saved comparison, column {missing[0]} is missing")
+    values: dict[str, Any] = {}
+    for name in _NUMBERS & set(record):
+        values[name] = _number(record[name], name, origin)
+    for name in ("instance", "problem", "method", "status", "unit"):
+        values[name] = str(record.get(name) or "")
+    values["proven"], values["best"] = record.get("proven") is True, record.get("best") is True
+    values["reason"] = record.get("reason") or None
+    values["seconds"] = values.get("seconds") or 0.0
+    own = {key: float(value) for key, value in record.items() if key not in fields and _is_number(value)}
+    return Row(**{"best_bound": None, "rel_gap": None, **values}, metrics=own)
+
+
+def _number(value: object, name: str, origin: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InputError(f"{origin}: column {name} holds {value!r}, a number is needed") from None
+    if math.isnan(number):
+        raise InputError(f"{origin}: column {name} holds NaN, a number is needed")
+    return number

@@ -1,0 +1,110 @@
+"""Solve one form of a decision as a single Pyomo model, by HiGHS or another solver."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from gangopt.errors import InputError
+from gangopt.instances.contract import Instance
+from gangopt.registry import Form, Problem
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
+
+if TYPE_CHECKING:
+    from gangopt.solvers.highs import SolverOutcome, SolveSettings
+
+__all__ = ["solve_by_form"]
+
+
+def solve_by_form(problem: Problem, instance: Instance, controls: Controls) -> Outcome:
+    """Build a form, solve it whole, and read the Solution back.
+
+    Parameters
+    ----------
+    problem : the decision
+    instance : what is to be decided
+    controls : settings of the call; `controls.form` names the form, None takes the first linear one
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    InputError
+        If the form is unknown, or not linear and so nothing that a linear solver takes.
+    """
+    form = _linear_form(problem, controls.form)
+    begin = time.perf_counter()
+    model = form.model(instance)
+    if controls.start is not None:
+        form.hint(model, instance, controls.start)
+    built = time.perf_counter()
+    solved = _solve(model, controls)
+    done = time.perf_counter()
+    solution = None if solved.solution_status == "none" else form.read(model, instance)
+    reason = solved.message
+    if solved.termination == "infeasible" and solved.conflict:
+        reason = "these rules cannot hold together: " + ", ".join(solved.conflict[:8])
+    return Outcome(
+        termination=solved.termination,
+        solution=solution,
+        bound=solved.bound,
+        form=form.name,
+        build_seconds=built - begin,
+        solve_seconds=done - built,
+        trajectory=solved.trajectory,
+        solver=solved.solver,
+        version=solved.version,
+        options=solved.options,
+        reason=reason,
+    )
+
+
+def _linear_form(problem: Problem, name: str | None) -> Form:
+    if name is None:
+        return next(item for item in problem.forms.values() if item.linear)
+    form = problem.form(name)
+    if not form.linear:
+        raise InputError(f"form {name} of {problem.noun} is not linear, so it is built and exported (nl), not solved")
+    return form
+
+
+def settings_of(controls: Controls) -> SolveSettings:
+    """Return the HiGHS settings that the controls of a call ask for.
+
+    Parameters
+    ----------
+    controls : settings of the call
+
+    Returns
+    -------
+    SolveSettings
+        With the time that is left now.
+    """
+    from gangopt.solvers.highs import Progress, SolveSettings
+
+    report = controls.on_progress
+
+    def forward(progress: Progress) -> None:
+        if report is not None:
+            report(ProgressEvent(controls.elapsed(), progress.incumbent, progress.bound))
+
+    return SolveSettings(
+        time_limit=controls.remaining(),
+        rel_gap=controls.rel_gap,
+        threads=controls.threads,
+        seed=controls.seed,
+        on_progress=None if report is None else forward,
+    )
+
+
+def _solve(model: Any, controls: Controls) -> SolverOutcome:  # noqa: ANN401 - Pyomo is untyped
+    settings = settings_of(controls)
+    if controls.solver == "highs":
+        from gangopt.solvers.highs import solve_model
+
+        return solve_model(model, settings, warm_start=controls.start is not None)
+    from gangopt.solvers.external import solve_external
+
+    return solve_external(model, controls.solver, settings)

@@ -1,0 +1,178 @@
+"""The one result type of gangopt, and its one gap formula."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from gangopt.errors import NoSolutionError
+from gangopt.registry import Sense
+from gangopt.solvers.contract import SolutionStatus, Termination
+
+__all__ = ["PROVEN_GAP", "Result", "Seconds", "absolute_gap", "is_proven", "relative_gap"]
+
+PROVEN_GAP = 1e-9
+"""Relative gap up to which objective and bound count as equal: the rounding error of sums in double precision."""
+
+
+def absolute_gap(objective: float | None, bound: float | None, sense: Sense) -> float | None:
+    """Return how much worse an objective is than a proven bound.
+
+    `objective - bound` when minimising, `bound - objective` when maximising.
+
+    Parameters
+    ----------
+    objective : value of a solution, in the decision's unit, or None
+    bound : proven bound in the same unit, or None
+    sense : `minimise` or `maximise`
+
+    Returns
+    -------
+    float or None
+        The difference in the decision's unit; None if either value is absent.
+    """
+    if objective is None or bound is None:
+        return None
+    return objective - bound if sense == "minimise" else bound - objective
+
+
+def relative_gap(objective: float | None, bound: float | None, sense: Sense) -> float | None:
+    """Return how much worse an objective is than a proven bound, relative to the bound.
+
+    `(objective - bound) / |bound|` when minimising, `(bound - objective) / |bound|` when maximising;
+    0 if both are 0, infinite if only the bound is 0.
+
+    Parameters
+    ----------
+    objective : value of a solution, in the decision's unit, or None
+    bound : proven bound in the same unit, or None
+    sense : `minimise` or `maximise`
+
+    Returns
+    -------
+    float or None
+        A ratio without unit; None if either value is absent.
+    """
+    difference = absolute_gap(objective, bound, sense)
+    if difference is None or bound is None:
+        return None
+    if bound == 0:
+        return 0.0 if difference == 0 else math.copysign(math.inf, difference)
+    return difference / abs(bound)
+
+
+def is_proven(objective: float | None, bound: float | None, sense: Sense) -> bool:
+    """Return whether a bound proves an objective optimal, up to `PROVEN_GAP`.
+
+    Parameters
+    ----------
+    objective : value of a solution, or None
+    bound : proven bound in the same unit, or None
+    sense : `minimise` or `maximise`
+
+    Returns
+    -------
+    bool
+    """
+    gap = relative_gap(objective, bound, sense)
+    return gap is not None and gap <= PROVEN_GAP
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Wall seconds of a call.
+
+    Attributes
+    ----------
+    build : building models
+    solve : inside solvers and algorithms
+    total : the whole call, judging included
+    """
+
+    build: float
+    solve: float
+    total: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one method found on one instance, and what is proven about it.
+
+    Attributes
+    ----------
+    instance : name of the instance
+    problem : noun of the decision
+    method : canonical name of the method, options included
+    form : form or combinatorial method that was used, None for heuristics
+    termination : why it stopped: optimal, completed (a heuristic at its end), infeasible, unbounded, time_limit,
+        interrupted, error
+    solution_status : what there is: optimal, feasible, none
+    sense : minimise or maximise
+    objective : value of the solution by the judge, None without one
+    bound : proven bound on the objective, None if nothing is proven
+    abs_gap : `absolute_gap` of the two
+    rel_gap : `relative_gap` of the two
+    requested_rel_gap : the gap at which the method was allowed to stop
+    seconds : wall seconds to build, to solve, in total
+    metrics : the decision's own named figures
+    solver : solver used, empty for methods without one
+    version : its version, or gangopt's own for methods without a solver
+    options : options of the method and of the solver
+    trajectory : (seconds, objective, bound) at every change
+    reason : one line on why there is no solution or why it stopped early
+    """
+
+    instance: str
+    problem: str
+    method: str
+    form: str | None
+    termination: Termination
+    solution_status: SolutionStatus
+    sense: Sense
+    objective: float | None
+    bound: float | None
+    abs_gap: float | None
+    rel_gap: float | None
+    requested_rel_gap: float
+    seconds: Seconds
+    metrics: Mapping[str, Any]
+    solver: str
+    version: str
+    options: Mapping[str, Any]
+    trajectory: tuple[tuple[float, float | None, float | None], ...]
+    reason: str | None = None
+    _solution: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metrics", MappingProxyType(dict(self.metrics)))
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return _rebuild, (values | {"metrics": dict(self.metrics), "options": dict(self.options)},)
+
+    @property
+    def solution(self) -> Any:  # noqa: ANN401 - each decision has its own solution type
+        """The Solution.
+
+        Raises
+        ------
+        NoSolutionError
+            If there is none; the message says why.
+        """
+        if self.solution_status == "none":
+            why = f": {self.reason}" if self.reason else ""
+            raise NoSolutionError(f"{self.instance}: {self.method} ended {self.termination} without a solution{why}")
+        return self._solution
+
+    @property
+    def proven(self) -> bool:
+        """Whether the bound proves the objective optimal, up to `PROVEN_GAP`."""
+        return is_proven(self.objective, self.bound, self.sense)
+
+
+def _rebuild(values: dict[str, Any]) -> Result:
+    return Result(**values)
