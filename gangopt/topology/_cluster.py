@@ -1,0 +1,372 @@
+"""The cluster: an immutable rooted tree of racks, machines, slots and GPUs, with array views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from gangopt.errors import InputError
+from gangopt.topology import _checks
+from gangopt.topology._groups import MachineGroup, tree_from_groups
+from gangopt.topology._tree import RawTree, cluster_fields
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Cluster"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+_ANNOTATIONS = ("name", "description", "source")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Cluster:
+    """An immutable rooted tree with the levels cluster, rack, machine, slot and gpu.
+
+    Build one with `uniform`, `from_groups`, `from_graph` or `from_node_link`; they check every value. Nodes
+    of a level are indexed from 0, by rack, then machine, then slot, each by label with runs of digits
+    compared by value (``m2`` before ``m10``), whatever the order in which they were given. So the machines
+    of a rack, the slots of a machine and the GPUs of a slot are consecutive.
+
+    Attributes
+    ----------
+    root : str
+        Label of the cluster node.
+    racks, machines, slots, gpus : tuple of str
+        Labels, unique over the whole tree.
+    machine_rack, slot_machine, gpu_slot : int array, shape (machines,), (slots,), (gpus,)
+        Index of the parent.
+    rack_bandwidth, machine_bandwidth, slot_bandwidth, gpu_bandwidth : float array
+        Gb/s of the edge from the parent to each node of the level; nan is unknown.
+    resources : tuple of str
+        Resource names in alphabetical order; always has ``gpu``.
+    capacities : float array, shape (machines, resources)
+        Amount of each resource in each machine, 0 where a machine does not name it: ``cpu`` in cores,
+        ``memory`` in GB, ``gpu`` in GPUs, others in the user's unit.
+    gpu_types : tuple of (str or None), length machines
+        Type of the GPUs of each machine; None is unknown, or no GPU.
+    name, description, source : str
+        What the cluster is called, what is known of it, and where the numbers come from.
+
+    Notes
+    -----
+    Arrays are read-only. Two clusters are equal when trees, labels, capacities, GPU types and bandwidths
+    are; name, description and source do not count. Equal clusters have equal hashes and equal indices.
+    """
+
+    root: str
+    racks: tuple[str, ...]
+    machines: tuple[str, ...]
+    slots: tuple[str, ...]
+    gpus: tuple[str, ...]
+    machine_rack: Ints
+    slot_machine: Ints
+    gpu_slot: Ints
+    rack_bandwidth: Floats
+    machine_bandwidth: Floats
+    slot_bandwidth: Floats
+    gpu_bandwidth: Floats
+    resources: tuple[str, ...]
+    capacities: Floats
+    gpu_types: tuple[str | None, ...]
+    name: str = ""
+    description: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for field_name in _ANNOTATIONS:
+            _checks.text(getattr(self, field_name), f"the cluster's {field_name}")
+        self._lock()
+
+    @classmethod
+    def _from_tree(cls, tree: RawTree, name: str, description: str, source: str) -> Self:
+        return cls(**cluster_fields(tree), name=name, description=description, source=source)
+
+    @classmethod
+    def uniform(
+        cls,
+        *,
+        racks: int = 1,
+        machines_per_rack: int,
+        slots_per_machine: int = 1,
+        gpus_per_slot: int,
+        capacities: Mapping[str, float] | None = None,
+        gpu_type: str | None = None,
+        bandwidth: float | None = None,
+        rack_bandwidth: float | None = None,
+        name: str = "",
+        description: str = "",
+        source: str = "",
+    ) -> Self:
+        """Return a cluster of equal machines in equal racks.
+
+        Parameters
+        ----------
+        racks, machines_per_rack, slots_per_machine : int
+            Counts, at least 1.
+        gpus_per_slot : int
+            GPUs in each slot; 0 makes CPU-only machines, which have no slots.
+        capacities : mapping of str to float, optional
+            Amount of each resource in one machine (cpu in cores, memory in GB).
+        gpu_type : str, optional
+            Type of the GPUs.
+        bandwidth, rack_bandwidth : float, optional
+            Gb/s from rack to machine, and from cluster to rack; None is unknown.
+        name, description, source : str
+            Annotations.
+
+        Raises
+        ------
+        InputError
+            A count, amount or bandwidth is out of range.
+        """
+        rack_count = _checks.count(racks, "racks", least=1)
+        per_rack = _checks.count(machines_per_rack, "machines_per_rack", least=1)
+        slots = _checks.count(slots_per_machine, "slots_per_machine", least=1)
+        gpus = slots * _checks.count(gpus_per_slot, "gpus_per_slot", least=0)
+        group = MachineGroup(
+            rack_count * per_rack, gpus, slots, capacities or {}, gpu_type=gpu_type, bandwidth=bandwidth
+        )
+        tree = tree_from_groups([group], per_rack, rack_bandwidth)
+        return cls._from_tree(tree, name, description, source)
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: Sequence[MachineGroup],
+        *,
+        machines_per_rack: int | Sequence[int] | None = None,
+        rack_bandwidth: float | None = None,
+        name: str = "",
+        description: str = "",
+        source: str = "",
+    ) -> Self:
+        """Return a cluster of groups of equal machines.
+
+        Parameters
+        ----------
+        groups : sequence of MachineGroup
+            Machines in order; those of one name are numbered from 0.
+        machines_per_rack : int or sequence of int, optional
+            Racks are filled in the order of the machines: this many each (the last may have fewer), or the
+            size of every rack. None puts all machines into one rack.
+        rack_bandwidth : float, optional
+            Gb/s from cluster to rack; None is unknown.
+        name, description, source : str
+            Annotations.
+
+        Raises
+        ------
+        InputError
+            An amount or bandwidth is out of range, rack sizes do not add up, or two groups make one label.
+        """
+        tree = tree_from_groups(list(groups), machines_per_rack, rack_bandwidth)
+        return cls._from_tree(tree, name, description, source)
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: nx.Graph,
+        *,
+        level: str = "level",
+        capacities: str | Mapping[str, str] = "capacities",
+        gpu_type: str = "gpu_type",
+        bandwidth: str = "bandwidth",
+        name: str | None = None,
+        description: str | None = None,
+        source: str | None = None,
+    ) -> Self:
+        """Return the cluster that a networkx graph describes.
+
+        Parameters
+        ----------
+        graph : networkx.Graph or networkx.DiGraph
+            A rooted tree over text labels. Edges of a DiGraph go from parent to child; those of a Graph
+            have no direction. Every child is one level below its parent, except that GPUs may sit directly
+            under a machine: they then get one slot, labelled ``<machine>.s0``. It is copied.
+        level : str
+            Node attribute with ``cluster``, ``rack``, ``machine``, ``slot`` or ``gpu``.
+        capacities : str or mapping of str to str
+            Node attribute of machines that holds the mapping from resource to amount; or, where each resource
+            is an attribute of its own, the mapping from resource name to attribute name.
+        gpu_type, bandwidth : str
+            Node attribute of machines, and edge attribute in Gb/s; both may be absent (unknown).
+        name, description, source : str, optional
+            Annotations; by default those among the graph's own attributes, else empty.
+
+        Raises
+        ------
+        InputError
+            The graph is not such a tree, or a value is out of range. Other attributes are not read.
+        """
+        from gangopt.topology._graph import tree_from_graph
+
+        tree = tree_from_graph(graph, level, capacities, gpu_type, bandwidth)
+        given = dict(zip(_ANNOTATIONS, (name, description, source), strict=True))
+        notes = {key: graph.graph.get(key, "") if value is None else value for key, value in given.items()}
+        return cls._from_tree(tree, notes["name"], notes["description"], notes["source"])
+
+    @classmethod
+    def from_node_link(cls, data: object) -> Self:
+        """Return the cluster that networkx node-link data describe.
+
+        Parameters
+        ----------
+        data : mapping
+            As `to_node_link` or networkx's ``node_link_data`` writes it, with edges under ``edges`` or ``links``.
+
+        Raises
+        ------
+        InputError
+            The data are not node-link data of such a tree; see `from_graph`. Unknown fields are refused
+            where ``graph.format`` is ``gangopt-cluster``, and not read where it is absent.
+        """
+        from gangopt.topology._nodelink import graph_from_node_link
+
+        return cls.from_graph(graph_from_node_link(data))
+
+    def to_node_link(self, *, edges: str = "edges") -> dict[str, Any]:
+        """Return node-link data that `from_node_link` and networkx's ``node_link_graph`` read.
+
+        Parameters
+        ----------
+        edges : {"edges", "links"}
+            Key of the list of edges: older networkx reads only ``links``.
+
+        Raises
+        ------
+        InputError
+            ``edges`` is another word.
+        """
+        from gangopt.topology._nodelink import node_link_of
+
+        return node_link_of(self, edges)
+
+    @cached_property
+    def graph(self) -> nx.DiGraph:
+        """The tree as a frozen networkx DiGraph with edges from parent to child, built on first use.
+
+        Nodes have ``level``; machines have ``capacities`` and ``gpu_type``; edges have ``bandwidth`` (Gb/s,
+        None where unknown). It is a view: the cluster itself rests on its arrays.
+        """
+        from gangopt.topology._graph import graph_of
+
+        return graph_of(self)
+
+    @cached_property
+    def gpu_machine(self) -> Ints:
+        """Machine index of each GPU."""
+        return _locked(self.slot_machine[self.gpu_slot])
+
+    @cached_property
+    def gpu_rack(self) -> Ints:
+        """Rack index of each GPU."""
+        return _locked(self.machine_rack[self.gpu_machine])
+
+    @cached_property
+    def gpus_per_machine(self) -> Ints:
+        """Number of GPUs in each machine."""
+        return _locked(np.bincount(self.gpu_machine, minlength=len(self.machines)).astype(np.int64))
+
+    @cached_property
+    def gpus_per_slot(self) -> Ints:
+        """Number of GPUs in each slot."""
+        return _locked(np.bincount(self.gpu_slot, minlength=len(self.slots)).astype(np.int64))
+
+    @cached_property
+    def machine_index(self) -> Mapping[str, int]:
+        """Index of each machine label."""
+        return {label: i for i, label in enumerate(self.machines)}
+
+    @cached_property
+    def gpu_index(self) -> Mapping[str, int]:
+        """Index of each GPU label."""
+        return {label: i for i, label in enumerate(self.gpus)}
+
+    def rack_machines(self, rack: int) -> range:
+        """Return the indices of the machines in the rack with this index."""
+        return _children(self.machine_rack, rack, len(self.racks), "rack")
+
+    def machine_slots(self, machine: int) -> range:
+        """Return the indices of the slots in the machine with this index."""
+        return _children(self.slot_machine, machine, len(self.machines), "machine")
+
+    def slot_gpus(self, slot: int) -> range:
+        """Return the indices of the GPUs in the slot with this index."""
+        return _children(self.gpu_slot, slot, len(self.slots), "slot")
+
+    def machine_gpus(self, machine: int) -> range:
+        """Return the indices of the GPUs in the machine with this index."""
+        return _children(self.gpu_machine, machine, len(self.machines), "machine")
+
+    def machine_id(self, machine: int | str) -> int:
+        """Return the index of a machine given by index or label; InputError if there is none."""
+        return _resolve(machine, self.machine_index, "machine")
+
+    def gpu_ids(self, gpus: Iterable[int | str]) -> Ints:
+        """Return the indices of GPUs given by index or label, in the given order.
+
+        Raises
+        ------
+        InputError
+            ``gpus`` is one label and no collection, or names a GPU that the cluster does not have.
+        """
+        if isinstance(gpus, str) or not isinstance(gpus, Iterable):
+            raise InputError(f"gpus are {_checks.shown(gpus)}; they must be a collection of GPU indices or labels")
+        return np.array([_resolve(gpu, self.gpu_index, "GPU") for gpu in gpus], dtype=np.int64)
+
+    @cached_property
+    def _content(self) -> tuple[object, ...]:
+        values = (getattr(self, item.name) for item in fields(self) if item.name not in _ANNOTATIONS)
+        return tuple(value.tobytes() if isinstance(value, np.ndarray) else value for value in values)
+
+    def __eq__(self, other: object) -> bool:
+        return self._content == other._content if isinstance(other, Cluster) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.racks)} racks, {len(self.machines)} machines, {len(self.gpus)} GPUs"
+        return f"<Cluster {self.name!r}: {sizes}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock()
+
+    def _lock(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray):
+                _locked(value)
+
+
+def _locked(array: Ints) -> Ints:
+    array.setflags(write=False)
+    return array
+
+
+def _children(parents: Ints, index: int, size: int, kind: str) -> range:
+    if not 0 <= index < size:
+        raise InputError(f"{kind} index {_checks.shown(index)} is not from 0 to {size - 1}")
+    first, last = np.searchsorted(parents, [index, index + 1])
+    return range(int(first), int(last))
+
+
+def _resolve(node: object, index: Mapping[str, int], kind: str) -> int:
+    if isinstance(node, str) and node in index:
+        return index[node]
+    if isinstance(node, int | np.integer) and not isinstance(node, bool) and 0 <= node < len(index):
+        return int(node)
+    count = len(index)
+    allowed = f"an index from 0 to {count - 1} or a label of the cluster" if count else "none: the cluster has none"
+    raise InputError(f"unknown {kind} {_checks.shown(node)}; allowed is {allowed}")

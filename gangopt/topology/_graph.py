@@ -1,0 +1,186 @@
+"""Between networkx graphs and the raw tree: which graphs are clusters, each defect with its own message."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from gangopt.errors import InputError
+from gangopt.topology import _checks
+from gangopt.topology._checks import shown
+from gangopt.topology._tree import LEVELS, RawTree
+
+if TYPE_CHECKING:
+    from gangopt.topology._cluster import Cluster
+
+__all__ = ["graph_of", "tree_from_graph"]
+
+_DEPTH = {level: depth for depth, level in enumerate(LEVELS)}
+_ABSENT = object()
+
+
+def graph_of(cluster: Cluster) -> nx.DiGraph:
+    """Return the frozen networkx DiGraph of a cluster, nodes level by level in index order."""
+    graph = nx.DiGraph(name=cluster.name, description=cluster.description, source=cluster.source)
+    graph.add_node(cluster.root, level="cluster")
+    graph.add_nodes_from(cluster.racks, level="rack")
+    for machine, row, gpu_type in zip(cluster.machines, cluster.capacities, cluster.gpu_types, strict=True):
+        amounts = {name: _checks.tidy(value) for name, value in zip(cluster.resources, row, strict=True)}
+        graph.add_node(machine, level="machine", capacities=amounts, gpu_type=gpu_type)
+    graph.add_nodes_from(cluster.slots, level="slot")
+    graph.add_nodes_from(cluster.gpus, level="gpu")
+    edges = (
+        ((cluster.root,), [0] * len(cluster.racks), cluster.racks, cluster.rack_bandwidth),
+        (cluster.racks, cluster.machine_rack, cluster.machines, cluster.machine_bandwidth),
+        (cluster.machines, cluster.slot_machine, cluster.slots, cluster.slot_bandwidth),
+        (cluster.slots, cluster.gpu_slot, cluster.gpus, cluster.gpu_bandwidth),
+    )
+    for above, parents, labels, bandwidths in edges:
+        for parent, label, value in zip(parents, labels, bandwidths.tolist(), strict=True):
+            graph.add_edge(above[parent], label, bandwidth=None if math.isnan(value) else _checks.tidy(value))
+    return nx.freeze(graph)
+
+
+def tree_from_graph(
+    graph: object, level: str, capacities: str | Mapping[str, str], gpu_type: str, bandwidth: str
+) -> RawTree:
+    """Return the raw tree of a networkx graph; see `Cluster.from_graph` for the attributes.
+
+    Raises
+    ------
+    InputError
+        It is no graph, a multigraph or empty; a label is no text; a level is missing or unknown; there is
+        not exactly one cluster node; an edge joins wrong levels; a node has no parent or several; a machine
+        has GPUs both in slots and beside them, or no capacities.
+    """
+    checked = _simple_graph(graph)
+    levels = _levels(checked, level)
+    _check_root(levels)
+    parents = _parents(checked, levels)
+    _check_parents(levels, parents)
+    return _plant(checked, levels, parents, _Attributes(capacities, gpu_type, bandwidth))
+
+
+def _simple_graph(graph: object) -> nx.Graph:
+    if not isinstance(graph, nx.Graph):
+        raise InputError(f"{shown(graph)} is a {type(graph).__name__}; a networkx Graph or DiGraph is needed")
+    if graph.is_multigraph():
+        raise InputError("the graph is a multigraph; a Graph or DiGraph with one edge between two nodes is needed")
+    if not len(graph):
+        raise InputError("the graph is empty; it must have a cluster, a rack and a machine at least")
+    return graph
+
+
+def _levels(graph: nx.Graph, attribute: str) -> dict[str, str]:
+    levels: dict[str, str] = {}
+    for node, data in graph.nodes(data=True):
+        _checks.label(node, f"the label of node {len(levels)}")
+        value = data.get(attribute, _ABSENT)
+        if value is _ABSENT:
+            raise InputError(f"node {shown(node)} has no {shown(attribute)}; it must be one of {', '.join(LEVELS)}")
+        if not isinstance(value, str) or value not in _DEPTH:
+            raise InputError(
+                f"node {shown(node)}: {shown(attribute)} is {shown(value)}; it must be one of {', '.join(LEVELS)}"
+            )
+        levels[node] = value
+    return levels
+
+
+def _check_root(levels: dict[str, str]) -> None:
+    roots = sorted((node for node, level in levels.items() if level == "cluster"), key=_checks.natural_key)
+    if len(roots) != 1:
+        found = ", ".join(shown(node) for node in roots[:3]) or "none"
+        raise InputError(f"the graph has {len(roots)} nodes of level cluster ({found}); it must have exactly one root")
+
+
+def _parents(graph: nx.Graph, levels: dict[str, str]) -> dict[str, str]:
+    """Map each node to its parent; edges of an undirected graph are turned downwards by level."""
+    parents: dict[str, str] = {}
+    for edge in graph.edges():
+        parent, child = edge
+        if not graph.is_directed() and _DEPTH[levels[parent]] > _DEPTH[levels[child]]:
+            parent, child = child, parent
+        _check_edge(parent, levels[parent], child, levels[child])
+        if child in parents:
+            first, second = sorted((parents[child], parent), key=_checks.natural_key)
+            raise InputError(f"not a tree: node {shown(child)} has two parents, {shown(first)} and {shown(second)}")
+        parents[child] = parent
+    return parents
+
+
+def _check_edge(parent: str, above: str, child: str, below: str) -> None:
+    if parent == child:
+        raise InputError(f"not a tree: node {shown(parent)} has an edge to itself")
+    edge = f"edge from {shown(parent)} ({above}) to {shown(child)} ({below})"
+    step = _DEPTH[below] - _DEPTH[above]
+    if step < 0:
+        raise InputError(f"{edge} goes up; directed edges go from parent to child (or pass the graph undirected)")
+    if step == 0:
+        raise InputError(f"{edge} joins two nodes of one level; a tree edge goes one level down")
+    if step > 1 and (above, below) != ("machine", "gpu"):
+        raise InputError(f"{edge} skips a level; a {below} must sit under a {LEVELS[_DEPTH[below] - 1]}")
+
+
+def _check_parents(levels: dict[str, str], parents: dict[str, str]) -> None:
+    for node, level in levels.items():
+        if level != "cluster" and node not in parents:
+            needed = LEVELS[_DEPTH[level] - 1]
+            raise InputError(f"node {shown(node)} ({level}) has no parent; it must sit under a {needed}")
+    with_slots = {parents[node] for node, level in levels.items() if level == "slot"}
+    for node, level in levels.items():
+        if level == "gpu" and parents[node] in with_slots:
+            machine = parents[node]
+            raise InputError(
+                f"machine {shown(machine)} has slots, but GPU {shown(node)} sits beside them; put it in one"
+            )
+
+
+@dataclass(frozen=True)
+class _Attributes:
+    """Where a graph keeps the values of its nodes and edges."""
+
+    capacities: str | Mapping[str, str]
+    gpu_type: str
+    bandwidth: str
+
+    def capacities_of(self, machine: str, data: Mapping[str, Any]) -> object:
+        if isinstance(self.capacities, str):
+            if self.capacities not in data:
+                raise InputError(
+                    f"machine {shown(machine)} has no {shown(self.capacities)}; "
+                    "it must have a mapping from resource name to amount"
+                )
+            return data[self.capacities]
+        for resource, attribute in self.capacities.items():
+            if attribute not in data:
+                raise InputError(
+                    f"machine {shown(machine)} has no {shown(attribute)}; it must have it as capacity {shown(resource)}"
+                )
+        return {resource: data[attribute] for resource, attribute in self.capacities.items()}
+
+
+def _plant(graph: nx.Graph, levels: dict[str, str], parents: dict[str, str], names: _Attributes) -> RawTree:
+    nodes: dict[str, list[str]] = {level: [] for level in LEVELS}
+    for node, level in levels.items():
+        nodes[level].append(node)
+    tree = RawTree(root=nodes["cluster"][0])
+    index = {tree.root: 0}
+    own_slot: dict[str, int] = {}
+    for level, layer in tree.layers():
+        for node in nodes[level]:
+            parent = parents[node]
+            bandwidth = graph.edges[parent, node].get(names.bandwidth)
+            if level == "gpu" and levels[parent] == "machine":
+                if parent not in own_slot:
+                    own_slot[parent] = tree.slots.add(f"{parent}.s0", index[parent], None)
+                layer.add(node, own_slot[parent], bandwidth)
+                continue
+            index[node] = layer.add(node, index[parent], bandwidth)
+            if level == "machine":
+                tree.capacities.append(names.capacities_of(node, graph.nodes[node]))
+                tree.gpu_types.append(graph.nodes[node].get(names.gpu_type))
+    return tree

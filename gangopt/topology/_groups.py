@@ -1,0 +1,123 @@
+"""Machine groups: the short way to describe a cluster of a few kinds of machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from gangopt.errors import InputError
+from gangopt.topology import _checks
+from gangopt.topology._tree import RawTree
+
+__all__ = ["LARGEST_CLUSTER", "MachineGroup", "tree_from_groups"]
+
+LARGEST_CLUSTER = 2_000_000
+"""Clusters with more nodes than this are refused before they are built."""
+
+
+@dataclass(frozen=True)
+class MachineGroup:
+    """A number of equal machines.
+
+    Parameters
+    ----------
+    count : int
+        Number of machines, at least 1.
+    gpus : int
+        GPUs in each machine; 0 is a CPU-only machine.
+    slots : int or sequence of int
+        Number of equal slots that share the GPUs (it must divide ``gpus``), or the GPUs in each slot.
+    capacities : mapping of str to float
+        Amount of each resource in one machine: ``cpu`` in cores, ``memory`` in GB, others in the unit that
+        the user chooses. ``gpu`` follows from ``gpus`` and may be left out.
+    gpu_type : str, optional
+        Type of the GPUs; None is unknown.
+    name : str
+        Prefix of the machine labels; groups with the same name are numbered on.
+    bandwidth, slot_bandwidth, gpu_bandwidth : float, optional
+        Gb/s of the edge from rack to machine, machine to slot, slot to GPU; None is unknown.
+
+    Raises
+    ------
+    InputError
+        A number is not whole or too small, or the slots do not hold exactly ``gpus`` GPUs.
+    """
+
+    count: int
+    gpus: int = 0
+    slots: int | Sequence[int] = 1
+    capacities: Mapping[str, float] = field(default_factory=dict)
+    gpu_type: str | None = None
+    name: str = "m"
+    bandwidth: float | None = None
+    slot_bandwidth: float | None = None
+    gpu_bandwidth: float | None = None
+
+    def __post_init__(self) -> None:
+        _checks.count(self.count, "MachineGroup: count", least=1)
+        _checks.count(self.gpus, "MachineGroup: gpus", least=0)
+        _checks.label(self.name, "MachineGroup: name")
+        sizes = self.slot_sizes
+        if sum(sizes) != self.gpus:
+            raise InputError(f"MachineGroup: slots {_checks.shown(self.slots)} do not hold gpus {self.gpus} exactly")
+
+    @property
+    def slot_sizes(self) -> tuple[int, ...]:
+        """GPUs in each slot of one machine; empty for a CPU-only machine."""
+        if isinstance(self.slots, Sequence) and not isinstance(self.slots, str):
+            return tuple(_checks.count(size, f"MachineGroup: slots[{i}]", least=1) for i, size in enumerate(self.slots))
+        slots = _checks.count(self.slots, "MachineGroup: slots", least=1)
+        return (self.gpus // slots,) * slots if self.gpus >= slots else ()
+
+
+def tree_from_groups(
+    groups: Sequence[MachineGroup],
+    machines_per_rack: int | Sequence[int] | None,
+    rack_bandwidth: float | None,
+) -> RawTree:
+    """Return the raw tree of the groups, machines numbered in order and put rack after rack."""
+    for i, group in enumerate(groups):
+        if not isinstance(group, MachineGroup):
+            raise InputError(f"groups[{i}] is {_checks.shown(group)}; it must be a MachineGroup")
+    if not groups:
+        raise InputError("groups are empty; a cluster needs at least one machine")
+    machines = sum(group.count for group in groups)
+    nodes = sum(group.count * (1 + len(group.slot_sizes) + group.gpus) for group in groups)
+    if nodes > LARGEST_CLUSTER:
+        raise InputError(f"the cluster would have {nodes} nodes; at most {LARGEST_CLUSTER} are allowed")
+    tree = RawTree(root="cluster")
+    rack_of: list[int] = []
+    for size in _rack_sizes(machines, machines_per_rack):
+        rack = tree.racks.add(f"r{len(tree.racks.labels)}", 0, rack_bandwidth)
+        rack_of.extend([rack] * size)
+    numbered: dict[str, int] = {}
+    for group in groups:
+        for _ in range(group.count):
+            number = numbered.get(group.name, 0)
+            numbered[group.name] = number + 1
+            _add_machine(tree, group, f"{group.name}{number}", rack_of[len(tree.machines.labels)])
+    return tree
+
+
+def _rack_sizes(machines: int, machines_per_rack: int | Sequence[int] | None) -> list[int]:
+    if machines_per_rack is None:
+        return [machines]
+    if isinstance(machines_per_rack, Sequence) and not isinstance(machines_per_rack, str):
+        sizes = [_checks.count(size, f"machines_per_rack[{i}]", least=1) for i, size in enumerate(machines_per_rack)]
+        if sum(sizes) != machines:
+            raise InputError(f"machines_per_rack adds up to {sum(sizes)}, but the groups have {machines} machines")
+        return sizes
+    full = _checks.count(machines_per_rack, "machines_per_rack", least=1)
+    return [min(full, machines - start) for start in range(0, machines, full)]
+
+
+def _add_machine(tree: RawTree, group: MachineGroup, label: str, rack: int) -> None:
+    machine = tree.machines.add(label, rack, group.bandwidth)
+    tree.capacities.append(group.capacities)
+    tree.gpu_types.append(group.gpu_type)
+    sizes = group.slot_sizes
+    for s, (end, size) in enumerate(zip(accumulate(sizes), sizes, strict=True)):
+        slot = tree.slots.add(f"{label}.s{s}", machine, group.slot_bandwidth)
+        for g in range(end - size, end):
+            tree.gpus.add(f"{label}.g{g}", slot, group.gpu_bandwidth)

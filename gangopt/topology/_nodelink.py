@@ -1,0 +1,143 @@
+"""Node-link JSON data: what networkx writes for a graph, checked before a graph is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from gangopt.errors import InputError
+from gangopt.topology._checks import shown
+
+if TYPE_CHECKING:
+    from gangopt.topology._cluster import Cluster
+
+__all__ = ["graph_from_node_link", "node_link_of"]
+
+FORMAT = "gangopt-cluster"
+VERSION = 1
+_EDGE_KEYS = ("edges", "links")
+_TOP_FIELDS = {"directed", "multigraph", "graph", "nodes", *_EDGE_KEYS}
+_GRAPH_FIELDS = {"format", "version", "name", "description", "source"}
+_EDGE_FIELDS = {"source", "target", "bandwidth"}
+_NODE_FIELDS = {"id", "level"}
+_MACHINE_FIELDS = {"id", "level", "capacities", "gpu_type"}
+
+
+def node_link_of(cluster: Cluster, edges: str) -> dict[str, Any]:
+    """Return the node-link data of a cluster; unknown GPU types and bandwidths are left out."""
+    if edges not in _EDGE_KEYS:
+        raise InputError(f"edges is {shown(edges)}; it must be 'edges' or 'links'")
+    graph = cluster.graph
+    head = {"format": FORMAT, "version": VERSION}
+    head |= {key: word for key, word in graph.graph.items() if word}
+    nodes = [{"id": node} | _known(data) for node, data in graph.nodes(data=True)]
+    links = [{"source": u, "target": v} | _known(data) for u, v, data in graph.edges(data=True)]
+    return {"directed": True, "multigraph": False, "graph": head, "nodes": nodes, edges: links}
+
+
+def _known(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if value is not None}
+
+
+def graph_from_node_link(data: object) -> nx.Graph:
+    """Return the networkx graph of node-link data.
+
+    Raises
+    ------
+    InputError
+        The data are no object with ``nodes`` and one of ``edges`` and ``links``; a node or edge is no object,
+        or lacks its id or an end; an id comes twice; an edge comes twice or names an unknown node; the
+        version is another; a field is unknown in a file of the format gangopt-cluster.
+    """
+    top = _mapping(data, "the file")
+    head = _mapping(top.get("graph", {}), "graph")
+    strict = "format" in head
+    if strict:
+        _check_format(head)
+        _refuse_unknown(top, _TOP_FIELDS, "the file")
+        _refuse_unknown(head, _GRAPH_FIELDS, "graph")
+    if _flag(top, "multigraph"):
+        raise InputError("multigraph is true; a cluster has one edge between two nodes")
+    graph = nx.DiGraph() if _flag(top, "directed") else nx.Graph()
+    graph.graph.update(head)
+    _add_nodes(graph, _list(top, "nodes"), strict)
+    keys = [key for key in _EDGE_KEYS if key in top]
+    if len(keys) != 1:
+        raise InputError(f"{'both' if keys else 'neither'} of 'edges' and 'links' found; exactly one must be there")
+    _add_edges(graph, _list(top, keys[0]), keys[0], strict)
+    return graph
+
+
+def _check_format(head: Mapping[str, Any]) -> None:
+    if head["format"] != FORMAT:
+        raise InputError(f"graph.format is {shown(head['format'])}; it must be {FORMAT!r}")
+    version = head.get("version")
+    if version != VERSION or isinstance(version, bool):
+        raise InputError(f"graph.version is {shown(version)}; this release reads version {VERSION}")
+
+
+def _add_nodes(graph: nx.Graph, rows: list[Any], strict: bool) -> None:
+    for i, row in enumerate(rows):
+        node = dict(_mapping(row, f"nodes[{i}]"))
+        if strict:
+            fields = _MACHINE_FIELDS if node.get("level") == "machine" else _NODE_FIELDS
+            _refuse_unknown(node, fields, f"nodes[{i}]")
+        label = _label(node, "id", f"nodes[{i}]")
+        if label in graph:
+            raise InputError(f"nodes[{i}].id is {shown(label)}, which an earlier node has; ids must differ")
+        del node["id"]
+        graph.add_nodes_from([(label, node)])
+
+
+def _add_edges(graph: nx.Graph, rows: list[Any], key: str, strict: bool) -> None:
+    for i, row in enumerate(rows):
+        where = f"{key}[{i}]"
+        edge = dict(_mapping(row, where))
+        if strict:
+            _refuse_unknown(edge, _EDGE_FIELDS, where)
+        ends = [_label(edge, end, where) for end in ("source", "target")]
+        for end, label in zip(("source", "target"), ends, strict=True):
+            if label not in graph:
+                raise InputError(f"{where}.{end} is {shown(label)}, which is the id of no node")
+            del edge[end]
+        if graph.has_edge(*ends):
+            raise InputError(f"{where} joins {shown(ends[0])} and {shown(ends[1])} a second time")
+        graph.add_edges_from([(*ends, edge)])
+
+
+def _label(row: Mapping[str, Any], field: str, where: str) -> str:
+    if field not in row:
+        raise InputError(f"{where} has no {field!r}; it must have the label of a node")
+    value = row[field]
+    if not isinstance(value, str):
+        raise InputError(f"{where}.{field} is {shown(value)}; it must be text")
+    return value
+
+
+def _mapping(value: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{where} is {shown(value)}; it must be a JSON object")
+    return value
+
+
+def _list(top: Mapping[str, Any], key: str) -> list[Any]:
+    if key not in top:
+        raise InputError(f"{key!r} is missing; node-link data must have it")
+    if not isinstance(top[key], list):
+        raise InputError(f"{key} is {shown(top[key])}; it must be a list")
+    return list(top[key])
+
+
+def _flag(top: Mapping[str, Any], key: str) -> bool:
+    value = top.get(key, False)
+    if not isinstance(value, bool):
+        raise InputError(f"{key} is {shown(value)}; it must be true or false")
+    return value
+
+
+def _refuse_unknown(row: Mapping[str, Any], known: set[str], where: str) -> None:
+    for key in row:
+        if key not in known:
+            raise InputError(f"{where} has the unknown field {shown(key)}; known are {', '.join(sorted(known))}")
