@@ -1,0 +1,47 @@
+"""Which parameter server holds which parameter block."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_HEURISTICS = "gangopt.solvers.heuristics.parameters"
+
+PROBLEM = Problem(
+    noun="parameters",
+    summary="assign the parameter blocks of a network to parameter servers, cutting blocks where it pays",
+    sense="minimise",
+    objective="largest difference in parameters between two servers",
+    unit="parameters",
+    instance="gangopt.instances.parameters:ParametersInstance",
+    solution="gangopt.instances.parameters:ParametersSolution",
+    document="gangopt.instances.documents.parameters:ParametersDocument",
+    solution_document="gangopt.instances.documents.parameters:ParametersSolutionDocument",
+    forms={},
+    methods={
+        item.name: item
+        for item in (
+            Method("paa", f"{_HEURISTICS}:paa", "Optimus's parameter assignment algorithm"),
+            Method("mxnet", f"{_HEURISTICS}:mxnet", "MXNet: blocks below 10^6 parameters whole, larger ones over all"),
+            Method("round_robin", f"{_HEURISTICS}:round_robin", "TensorFlow: block i whole on server i mod p"),
+            Method("lpt", f"{_HEURISTICS}:lpt", "longest processing time: largest block to the least loaded server"),
+            Method("karmarkar_karp", f"{_HEURISTICS}:karmarkar_karp", "largest differencing, no block cut"),
+        )
+    },
+    families={
+        item.name: item
+        for item in (
+            Family(
+                "network",
+                "gangopt.instances.generators.parameters:network",
+                "a real network's blocks, as resnet50-p10",
+                pattern=r"(?P<network>[a-z][a-z0-9-]*)-p(?P<servers>[0-9]+)",
+            ),
+            Family("blocks", "gangopt.instances.generators.parameters:blocks", "your own list in a JSON or text file"),
+            Family("random", "gangopt.instances.generators.parameters:random", "heavy-tailed random sizes"),
+        )
+    },
+    metrics={"size_difference": "parameters", "requests": "requests", "request_difference": "requests"},
+    default_methods=("paa", "mxnet", "round_robin", "lpt", "karmarkar_karp"),
+)

@@ -1,0 +1,86 @@
+"""Files of the decision `parameters`: an instance, and an assignment of its blocks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.instances.documents.common import Count, InstanceDocument, Label, SolutionDocument
+from gangopt.instances.parameters import MAX_SERVERS, ParametersInstance, ParametersSolution
+
+__all__ = ["BlockDocument", "ParametersDocument", "ParametersSolutionDocument"]
+
+
+class BlockDocument(BaseModel):
+    """One parameter block."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    label: Label = Field(description="name of the block, unlike every other")
+    shape: list[Count] = Field(min_length=1, description="dimensions; the product is the block's parameters")
+
+
+class ParametersDocument(InstanceDocument):
+    """Parameter blocks and the number of servers that are to hold them."""
+
+    noun: Literal["parameters"]
+    servers: Annotated[int, Field(ge=1, le=MAX_SERVERS)] = Field(description="number of parameter servers")
+    blocks: list[BlockDocument] = Field(min_length=1, description="parameter blocks in the network's order")
+
+    def to_instance(self) -> ParametersInstance:
+        """Return the instance that the file describes."""
+        return ParametersInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            servers=self.servers,
+            shapes=tuple(tuple(block.shape) for block in self.blocks),
+            labels=tuple(block.label for block in self.blocks),
+        )
+
+    @classmethod
+    def from_instance(cls, instance: ParametersInstance) -> Self:
+        """Return the file content of an instance."""
+        return cls(
+            noun="parameters",
+            version=1,
+            name=instance.name,
+            description=instance.description,
+            source=instance.source,
+            servers=instance.servers,
+            blocks=[
+                BlockDocument(label=label, shape=list(shape))
+                for label, shape in zip(instance.labels, instance.shapes, strict=True)
+            ],
+        )
+
+
+class PartDocument(BaseModel):
+    """Parameters of one block on one server."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    server: Annotated[int, Field(ge=0, lt=MAX_SERVERS)] = Field(description="number of the server, from 0")
+    parameters: Count = Field(description="parameters of the block that it holds")
+
+
+class ParametersSolutionDocument(SolutionDocument):
+    """For every block of the instance, in its order, the parts it is cut into."""
+
+    parts: list[list[PartDocument]]
+
+    def to_solution(self) -> ParametersSolution:
+        """Return the solution that the file describes."""
+        return ParametersSolution(
+            tuple(tuple((part.server, part.parameters) for part in parts) for parts in self.parts)
+        )
+
+    @classmethod
+    def from_solution(cls, solution: ParametersSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(
+            parts=[
+                [PartDocument(server=server, parameters=amount) for server, amount in parts] for parts in solution.parts
+            ]
+        )

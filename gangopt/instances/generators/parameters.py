@@ -1,0 +1,106 @@
+"""Instances of the decision `parameters` from their names: real networks, random blocks, and a user's own list."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangopt.arguments import unknown
+from gangopt.errors import InputError
+from gangopt.instances.generators.parameters_blocks import read_blocks
+from gangopt.instances.networks import NETWORKS
+from gangopt.instances.parameters import MAX_BLOCKS, ParametersInstance
+
+__all__ = ["blocks", "network", "random"]
+
+
+def network(network: str, servers: int) -> ParametersInstance:
+    """Return the parameter blocks of a real network, computed from its architecture.
+
+    Parameters
+    ----------
+    network : one of the names in `gangopt.instances.networks.NETWORKS`, as `resnet50`
+    servers : number of parameter servers
+
+    Returns
+    -------
+    ParametersInstance
+
+    Raises
+    ------
+    InputError
+        If the network is unknown or the number of servers out of range.
+    """
+    if network not in NETWORKS:
+        raise unknown("network", network, list(NETWORKS))
+    listed = NETWORKS[network]()
+    return ParametersInstance(
+        name=f"parameters/{network}-p{servers}",
+        description=f"{network}: {len(listed)} parameter blocks on {servers} servers",
+        source="block shapes computed from the architecture as MXNet's example symbols build it, 1000 classes",
+        servers=servers,
+        shapes=tuple(shape for _, shape in listed),
+        labels=tuple(label for label, _ in listed),
+    )
+
+
+def blocks(file: str, servers: int) -> ParametersInstance:
+    """Return the blocks that a JSON or text file lists; see `read_blocks` for what is read.
+
+    Parameters
+    ----------
+    file : path of the file
+    servers : number of parameter servers
+
+    Returns
+    -------
+    ParametersInstance
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or has a defect; the message names file and line or entry.
+    """
+    listed = read_blocks(file)
+    return ParametersInstance(
+        name=f"parameters/blocks?file={file}&servers={servers}",
+        description=f"{len(listed)} parameter blocks of {file} on {servers} servers",
+        source=file,
+        servers=servers,
+        shapes=tuple(shape for _, shape in listed),
+        labels=tuple(label for label, _ in listed),
+    )
+
+
+def random(blocks: int = 40, servers: int = 4, largest: int = 1_000_000, seed: int = 0) -> ParametersInstance:
+    """Return blocks of heavy-tailed random sizes: floor(largest^u) with u uniform on [0, 1).
+
+    Parameters
+    ----------
+    blocks : number of blocks
+    servers : number of parameter servers
+    largest : size that no block exceeds, in parameters
+    seed : seed of the generator
+
+    Returns
+    -------
+    ParametersInstance
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+    """
+    if not 1 <= blocks <= MAX_BLOCKS:
+        raise InputError(f"parameters/random: blocks={blocks}, 1 to {MAX_BLOCKS} are allowed")
+    if not 1 <= largest <= 10**9:
+        raise InputError(f"parameters/random: largest={largest}, 1 to {10**9} are allowed")
+    if seed < 0:
+        raise InputError(f"parameters/random: seed={seed}, at least 0 is needed")
+    sizes = np.floor(float(largest) ** np.random.default_rng(seed).random(blocks)).astype(np.int64)
+    return ParametersInstance(
+        name=f"parameters/random?blocks={blocks}&servers={servers}&largest={largest}&seed={seed}",
+        description=f"{blocks} blocks of random size up to {largest} on {servers} servers",
+        source="generated",
+        servers=servers,
+        shapes=tuple((size,) for size in sizes.tolist()),
+    )

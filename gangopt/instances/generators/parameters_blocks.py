@@ -1,0 +1,183 @@
+"""Reader of a user's own list of parameter blocks: JSON, or text with a size, a shape or a list in each entry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gangopt.errors import InputError
+from gangopt.instances.networks import Block
+from gangopt.instances.parameters import MAX_BLOCKS
+from gangopt.jsonfile import parse_json, read_text
+
+__all__ = ["read_blocks"]
+
+_TOKEN = re.compile(r"\s*(?:(?P<number>[0-9]+)[lL]?(?![0-9A-Za-z_.])|(?P<mark>[][(),]))")
+_SHAPE = re.compile(r"[0-9]+(?:\s*[x,]\s*[0-9]+)*\s*,?")
+_MAX_DIGITS = 15
+
+
+def read_blocks(file: str) -> list[Block]:
+    """Return the blocks that a file lists, in its order; nothing in the file is evaluated.
+
+    JSON: a list whose elements are sizes (`9408`) or shapes (`[64, 3, 7, 7]`), or an object from names to sizes or
+    shapes. Any other text: one entry a line, `#` starts a comment; an entry is
+
+    - a size, `9408`, or a shape, `64,3,7,7`, `64x3x7x7` or `(64, 3, 7, 7)`, with a name before it if wanted,
+      `conv0_weight: 64,3,7,7`;
+    - a list in square brackets of sizes and of shapes in parentheses, each a block: `[3L, 9408L]`, `[(64, 3), 64]`; it
+      may go on over several lines. The `L` of Python 2's whole numbers is read over.
+
+    Blocks without a name are called `block0`, `block1`, ... by position.
+
+    Parameters
+    ----------
+    file : path of the file
+
+    Returns
+    -------
+    list of (name, shape)
+
+    Raises
+    ------
+    InputError
+        For the first defect, with file and line (text) or entry (JSON).
+    """
+    text = read_text(file)
+    blocks = _from_json(text, file) if _is_json(text, file) else _from_text(text, file)
+    if not blocks:
+        raise InputError(f"{file}: no blocks in it, at least one is needed")
+    if len(blocks) > MAX_BLOCKS:
+        raise InputError(f"{file}: {len(blocks)} blocks, at most {MAX_BLOCKS} are read")
+    return [(name or f"block{index}", shape) for index, (name, shape) in enumerate(blocks)]
+
+
+def _is_json(text: str, file: str) -> bool:
+    if file.lower().endswith(".json"):
+        return True
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    return text.lstrip().startswith("{") or re.search(r"[0-9]\s*[lL]|[(#]|\]\s*[[0-9]", text) is None
+
+
+def _from_json(text: str, file: str) -> list[Block]:
+    value = parse_json(text, file)
+    if isinstance(value, dict):
+        return [(_name(key, file), _json_shape(item, f"{file}: {key!r}")) for key, item in value.items()]
+    if isinstance(value, list):
+        return [("", _json_shape(item, f"{file}: entry {index}")) for index, item in enumerate(value)]
+    raise InputError(f"{file}: a list of sizes or shapes, or an object from names to them, is needed")
+
+
+def _json_shape(value: object, where: str) -> tuple[int, ...]:
+    items: list[object] = value if isinstance(value, list) else [value]
+    if not items:
+        raise InputError(f"{where}: an empty shape, at least one dimension is needed")
+    shape = []
+    for item in items:
+        if not isinstance(item, int) or isinstance(item, bool):
+            raise InputError(f"{where}: {_short(repr(item))}, a whole number of at least 1 is needed")
+        shape.append(_dimension(item, where))
+    return tuple(shape)
+
+
+def _name(text: str, where: str) -> str:
+    if not text.strip():
+        raise InputError(f"{where}: an empty name of a block")
+    return text.strip()
+
+
+def _dimension(value: int, where: str) -> int:
+    if not 1 <= value <= 10**_MAX_DIGITS:
+        raise InputError(f"{where}: {str(value)[:30]}, a whole number from 1 to {10**_MAX_DIGITS} is needed")
+    return value
+
+
+def _from_text(text: str, file: str) -> list[Block]:
+    blocks: list[Block] = []
+    for where, entry in _entries(text, file):
+        name, colon, rest = entry.rpartition(":")
+        if colon:
+            blocks.append((_name(name, where), _plain_shape(rest.strip(), where)))
+        elif entry.startswith("["):
+            blocks.extend(("", shape) for shape in _listed(entry, where))
+        else:
+            blocks.append(("", _plain_shape(entry, where)))
+    return blocks
+
+
+def _entries(text: str, file: str) -> Iterator[tuple[str, str]]:
+    """Yield (file and line, entry); lines are joined until square brackets close."""
+    pending: list[str] = []
+    start = 0
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.partition("#")[0].strip()
+        if not line:
+            continue
+        if not pending:
+            start = number
+        pending.append(line)
+        if pending[0].startswith("[") and not line.endswith("]"):
+            continue
+        yield f"{file}, line {start}", " ".join(pending)
+        pending = []
+    if pending:
+        raise InputError(f"{file}, line {start}: '[' is not closed")
+
+
+def _plain_shape(text: str, where: str) -> tuple[int, ...]:
+    inner = text[1:-1].strip() if text.startswith("(") and text.endswith(")") else text
+    inner = re.sub(r"(?<=[0-9])[lL](?![0-9A-Za-z_])", "", inner)
+    if not _SHAPE.fullmatch(inner):
+        raise InputError(f"{where}: {_short(text)} is not a size or shape such as 9408, 64,3,7,7 or 64x3x7x7")
+    return tuple(_dimension(_whole(item, where), where) for item in re.findall(r"[0-9]+", inner))
+
+
+def _whole(digits: str, where: str) -> int:
+    if len(digits) > 300:
+        raise InputError(f"{where}: a whole number of {len(digits)} digits, at most {_MAX_DIGITS} are read")
+    return int(digits)
+
+
+def _listed(entry: str, where: str) -> list[tuple[int, ...]]:
+    """Return the shapes in `[...]`: numbers are sizes, parentheses hold a shape."""
+    shapes: list[tuple[int, ...]] = []
+    shape: list[int] | None = None
+    expects_value = True
+    tokens = list(_tokens(entry, where))
+    if tokens[0] != "[" or tokens[-1] != "]":
+        raise InputError(f"{where}: {_short(entry)} is not a list such as [3L, 9408L]")
+    for token in tokens[1:-1]:
+        if token == "," and not expects_value:
+            expects_value = True
+        elif token == "(" and shape is None and expects_value:
+            shape = []
+        elif token == ")" and shape:
+            shapes.append(tuple(shape))
+            shape, expects_value = None, False
+        elif token.isdigit() and expects_value:
+            value = _dimension(_whole(token, where), where)
+            if shape is None:
+                shapes.append((value,))
+            else:
+                shape.append(value)
+            expects_value = False
+        else:
+            raise InputError(f"{where}: {token!r} is out of place in {_short(entry)}")
+    if shape is not None:
+        raise InputError(f"{where}: '(' is not closed in {_short(entry)}")
+    return shapes
+
+
+def _tokens(entry: str, where: str) -> Iterator[str]:
+    position = 0
+    while position < len(entry):
+        match = _TOKEN.match(entry, position)
+        if match is None:
+            raise InputError(f"{where}: {_short(entry[position:].strip())} is not a whole number, bracket or comma")
+        yield match["number"] or match["mark"]
+        position = match.end()
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")

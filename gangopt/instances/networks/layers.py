@@ -1,0 +1,73 @@
+"""Parameter blocks of single layers, in the order in which MXNet lists a layer's arguments."""
+
+from __future__ import annotations
+
+__all__ = ["Block", "batch_norm", "convolution", "dense", "output_side"]
+
+Block = tuple[str, tuple[int, ...]]
+"""Name and shape of one parameter block."""
+
+
+def convolution(name: str, filters: int, channels: int, kernel: int, *, bias: bool = True) -> list[Block]:
+    """Return the blocks of a convolution: filters x channels x kernel x kernel weights, and a bias per filter.
+
+    Parameters
+    ----------
+    name : name of the layer
+    filters : output channels
+    channels : input channels
+    kernel : side of the square kernel in pixels
+    bias : whether the layer has one
+
+    Returns
+    -------
+    list of (name, shape)
+    """
+    weight: Block = (f"{name}_weight", (filters, channels, kernel, kernel))
+    return [weight, (f"{name}_bias", (filters,))] if bias else [weight]
+
+
+def batch_norm(name: str, channels: int) -> list[Block]:
+    """Return the blocks of a batch normalisation: a scale and a shift per channel.
+
+    Parameters
+    ----------
+    name : name of the layer
+    channels : channels that it normalises
+
+    Returns
+    -------
+    list of (name, shape)
+    """
+    return [(f"{name}_gamma", (channels,)), (f"{name}_beta", (channels,))]
+
+
+def dense(name: str, units: int, inputs: int) -> list[Block]:
+    """Return the blocks of a fully connected layer: units x inputs weights, and a bias per unit.
+
+    Parameters
+    ----------
+    name : name of the layer
+    units : outputs
+    inputs : inputs
+
+    Returns
+    -------
+    list of (name, shape)
+    """
+    return [(f"{name}_weight", (units, inputs)), (f"{name}_bias", (units,))]
+
+
+def output_side(side: int, kernel: int, stride: int, pad: int = 0) -> int:
+    """Return the side of a convolution's or pooling's output: floor((side + 2 pad - kernel) / stride) + 1.
+
+    Parameters
+    ----------
+    side, kernel, stride, pad : in pixels
+
+    Returns
+    -------
+    int
+        Side of the square output, in pixels.
+    """
+    return (side + 2 * pad - kernel) // stride + 1
