@@ -130,6 +130,8 @@ class Problem:
     """Unit of each metric, by name."""
     default_methods: tuple[str, ...] = ()
     """What `compare` runs when no methods are named."""
+    table_metrics: tuple[str, ...] = ()
+    """Metrics that the table of `compare` shows beside the objective."""
     row_bound: str | None = None
     """`(instance, score, controls) -> bound or None`: the bound for one row where a scalar bound is not enough."""
     describe: str | None = None

@@ -73,12 +73,12 @@ def run_tasks(
         try:
             for index, finished in _finished(function, pending, pool):
                 rows[index] = finished
-                if stream is not None:
+                interrupted = any(row.status == "interrupted" for row in finished)
+                if stream is not None and not interrupted:
                     stream(index, finished)
                 if on_rows is not None:
                     on_rows(finished)
-                if any(row.status == "interrupted" for row in finished):
-                    interrupted = True
+                if interrupted:
                     break
         except KeyboardInterrupt:
             interrupted = True

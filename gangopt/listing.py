@@ -1,0 +1,91 @@
+"""What `gangopt list` prints: named instances with what is proven, generator families, clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gangopt.decisions import problems
+from gangopt.errors import InputError
+from gangopt.instances.catalogue import entry, families, names
+
+__all__ = ["listing_json", "listing_text"]
+
+
+def listing_json(pattern: str) -> dict[str, Any]:
+    """Return the instances, families and clusters that match a pattern.
+
+    Parameters
+    ----------
+    pattern : shell pattern, or part of a name
+
+    Returns
+    -------
+    dict
+        `instances`, `families` and `clusters`, lists of records.
+
+    Raises
+    ------
+    InputError
+        If nothing matches.
+    """
+    from gangopt.topology import cluster_names, named_cluster
+
+    instances = [vars(record) for name in names(pattern) if (record := entry(name)) is not None]
+    word = pattern.strip("*").rstrip("/")
+    made = [
+        {"template": template, "summary": family.summary}
+        for noun in problems
+        for template, family in families(noun)
+        if word in template
+    ]
+    matching = cluster_names(pattern if any(mark in pattern for mark in "*?[") else f"*{pattern}*")
+    clusters = [{"name": name, "description": named_cluster(name).description} for name in matching]
+    if not (instances or made or clusters):
+        raise InputError(f"nothing matches {pattern!r}; `gangopt list` prints everything")
+    return {"instances": instances, "families": made, "clusters": clusters}
+
+
+def listing_text(pattern: str) -> str:
+    """Return the listing as aligned lines.
+
+    Parameters
+    ----------
+    pattern : shell pattern, or part of a name
+
+    Returns
+    -------
+    str
+        Several lines without a trailing newline.
+    """
+    listing = listing_json(pattern)
+    lines: list[str] = []
+    if listing["instances"]:
+        rows = [(item["name"], _proof(item), item["title"]) for item in listing["instances"]]
+        lines += _section("instances", rows)
+    if listing["families"]:
+        lines += _section("families", [(item["template"], "", item["summary"]) for item in listing["families"]])
+    if listing["clusters"]:
+        lines += _section("clusters", [(item["name"], "", item["description"]) for item in listing["clusters"]])
+    return "\n".join(lines).strip("\n")
+
+
+def _proof(item: dict[str, Any]) -> str:
+    if item["best"] is None:
+        return "open"
+    unit = f" {item['unit']}" if item["unit"] else ""
+    return (
+        f"{item['best']:,g}{unit}, {item['status']}"
+        if item["best"] < 1e6
+        else f"{item['best']:,.0f}{unit}, {item['status']}"
+    )
+
+
+def _section(title: str, rows: list[tuple[str, str, str]]) -> list[str]:
+    first = min(58, max(len(row[0]) for row in rows))
+    second = max(len(row[1]) for row in rows)
+    lines = [f"{title}:"]
+    for name, proof, text in rows:
+        lines.append(
+            "  " + "  ".join(part for part in (f"{name:<{first}}", f"{proof:<{second}}", text) if part).rstrip()
+        )
+    return [*lines, ""]

@@ -1,0 +1,89 @@
+"""What `gangopt show` prints and draws: one instance or one cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gangopt.decisions import problems
+from gangopt.errors import InputError
+from gangopt.instances.catalogue import entry, to_document
+from gangopt.instances.contract import Instance
+from gangopt.jsonfile import read_json
+from gangopt.registry import resolve
+
+if TYPE_CHECKING:
+    from gangopt.topology import Cluster
+
+__all__ = ["cluster_of", "document_of", "picture_of", "text_of"]
+
+
+def cluster_of(name: str) -> Cluster | None:
+    """Return the cluster of a name or node-link file, or None where the name says an instance.
+
+    Parameters
+    ----------
+    name : cluster name, path of a node-link file, or anything else
+
+    Returns
+    -------
+    Cluster or None
+    """
+    from gangopt.topology import cluster_names, load_cluster
+
+    if name in cluster_names():
+        return load_cluster(name)
+    if "/" in name and name.partition("/")[0] in problems and not Path(name).is_file():
+        return None
+    if Path(name).is_file() and name.endswith(".json"):
+        value = read_json(name)
+        if isinstance(value, dict) and "nodes" in value:
+            return load_cluster(name)
+    return None
+
+
+def document_of(subject: Instance | Cluster) -> Any:  # noqa: ANN401 - JSON of either kind
+    """Return the JSON file content of an instance or of a cluster."""
+    return to_document(subject) if isinstance(subject, Instance) else subject.to_node_link()
+
+
+def text_of(subject: Instance | Cluster) -> str:
+    """Return what there is to say of an instance or of a cluster, as lines of text."""
+    if not isinstance(subject, Instance):
+        from gangopt.topology import render
+
+        return str(render(subject))
+    problem = problems[subject.noun]
+    record = entry(subject.name)
+    lines = [subject.name, f"  {problem.noun}: {problem.summary}"]
+    lines += [f"  {text}" for text in (subject.description, subject.source and f"source: {subject.source}") if text]
+    if record is not None and record.best is not None:
+        lines.append(
+            f"  {problem.objective}: {record.best:,.10g} {record.unit}, {record.status} (checked {record.checked})"
+        )
+    if problem.describe is not None:
+        lines += ["", resolve(problem.describe)(subject)]
+    return "\n".join(lines)
+
+
+def picture_of(subject: Instance | Cluster, path: Path) -> None:
+    """Draw a cluster into a picture file.
+
+    Parameters
+    ----------
+    subject : a cluster
+    path : ends in .png, .svg or .pdf
+
+    Raises
+    ------
+    InputError
+        If the subject is an instance, or the path cannot be written.
+    """
+    from gangopt.solvers.pictures import check_picture_suffix, save_picture
+
+    check_picture_suffix(path)
+    if isinstance(subject, Instance):
+        raise InputError(f"{path}: pictures are drawn of clusters; write an instance as .json")
+    from gangopt.topology import draw
+
+    save_picture(draw(subject), path)

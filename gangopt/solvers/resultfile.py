@@ -1,0 +1,90 @@
+"""Results as JSON: what `solve --json` prints and `-o` saves."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from gangopt.decisions import problems
+from gangopt.errors import InputError
+from gangopt.instances.contract import Instance
+from gangopt.jsonfile import read_json
+from gangopt.registry import Problem, resolve
+from gangopt.solvers.result import Result
+
+__all__ = ["read_solution", "result_json", "solution_json"]
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    """Return a result as one JSON object; an infinite gap is the text `inf`.
+
+    Parameters
+    ----------
+    result : what `solve` returned
+
+    Returns
+    -------
+    dict
+        The fields of the result in their order, `solution` last, null where there is none.
+    """
+    record: dict[str, Any] = {}
+    for item in dataclasses.fields(result):
+        if item.name != "_solution":
+            record[item.name] = _plain(getattr(result, item.name))
+    record["seconds"] = dataclasses.asdict(result.seconds)
+    solution = None if result.solution_status == "none" else result.solution
+    record["solution"] = None if solution is None else solution_json(problems[result.problem], solution)
+    return record
+
+
+def solution_json(problem: Problem, solution: Any) -> dict[str, Any]:  # noqa: ANN401 - each decision has its own type
+    """Return a Solution as the JSON object of its decision's solution file."""
+    document = resolve(problem.solution_document).from_solution(solution)
+    return document.model_dump(mode="json")  # type: ignore[no-any-return]
+
+
+def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:  # noqa: ANN401 - each decision has its own type
+    """Return the Solution in a result file, or in a solution file, for an instance.
+
+    Parameters
+    ----------
+    path : a file that `solve -o` wrote, or a solution alone
+    instance : the instance that the solution is for; the judge checks it later
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    InputError
+        If the file is defective, of another decision, or holds no solution.
+    """
+    from gangopt.instances.documents.common import validate
+
+    value = read_json(path)
+    problem = problems[instance.noun]
+    if isinstance(value, dict) and "solution" in value and "termination" in value:
+        if value.get("problem") != instance.noun:
+            raise InputError(f"{os.fspath(path)}: field problem: {value.get('problem')!r}, {instance.noun!r} is needed")
+        value = value["solution"]
+        if value is None:
+            raise InputError(f"{os.fspath(path)}: the result holds no solution")
+    document = validate(resolve(problem.solution_document), value, os.fspath(path))
+    return document.to_solution()
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - metrics and options hold any JSON value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, dict) or hasattr(value, "items"):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
