@@ -369,13 +369,10 @@ _ENDINGS: tuple[tuple[type[BaseException], int, str | None], ...] = (
 
 def _complain(error: BaseException) -> int:
     """Print one line for an expected error and return its exit code; re-raise what nobody expected."""
-    for kind, code, text in _ENDINGS:
-        if isinstance(error, kind):
-            break
-    else:
-        if not hasattr(error, "format_message"):
-            raise error
-        code, text = 2, str(error.format_message())
+    expected = next(((code, text) for kind, code, text in _ENDINGS if isinstance(error, kind)), None)
+    if expected is None and not hasattr(error, "format_message"):
+        raise error
+    code, text = expected or (2, str(error.format_message()))  # type: ignore[attr-defined]
     line = " ".join((text or str(error)).split()) or type(error).__name__
     sys.stderr.write(f"gangopt: {line}\n")
     return code

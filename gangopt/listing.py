@@ -65,7 +65,9 @@ def listing_text(pattern: str) -> str:
     if listing["families"]:
         lines += _section("families", [(item["template"], "", item["summary"]) for item in listing["families"]])
     if listing["clusters"]:
-        lines += _section("clusters", [(item["name"], "", item["description"]) for item in listing["clusters"]])
+        lines += _section(
+            "clusters", [(item["name"], "", _sentence(item["description"])) for item in listing["clusters"]]
+        )
     return "\n".join(lines).strip("\n")
 
 
@@ -78,6 +80,10 @@ def _proof(item: dict[str, Any]) -> str:
         if item["best"] < 1e6
         else f"{item['best']:,.0f}{unit}, {item['status']}"
     )
+
+
+def _sentence(text: str) -> str:
+    return text.partition(". ")[0].rstrip(".")
 
 
 def _section(title: str, rows: list[tuple[str, str, str]]) -> list[str]:

@@ -1,0 +1,81 @@
+"""Arguments in names: split, joined, converted, and refused in words."""
+
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangopt.arguments import bind, join_name, parameters_of, split_name, unknown
+from gangopt.errors import InputError
+
+
+def family(
+    jobs: int,
+    *,
+    load: float = 0.9,
+    mode: Literal["async", "sync"] = "sync",
+    skip: bool = False,
+    file: str = "",
+    top: int | None = None,
+) -> None:
+    """Stand for a generator."""
+
+
+PARAMETERS = parameters_of(family)
+
+
+def test_a_name_is_split_and_joined():
+    assert split_name("random?jobs=3&seed=1") == ("random", {"jobs": "3", "seed": "1"})
+    assert split_name("plain") == ("plain", {})
+    assert join_name("random", {"jobs": 3, "skip": True, "load": 0.5}) == "random?jobs=3&skip=true&load=0.5"
+    assert join_name("plain", {}) == "plain"
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers()))
+def test_joining_then_splitting_is_the_identity(values):
+    assert split_name(join_name("x", values)) == ("x", {key: str(value) for key, value in values.items()})
+
+
+@pytest.mark.parametrize("text", ["x?", "x?a", "x?=1", "x?a=", "x?a=1&"])
+def test_a_malformed_argument_is_refused(text):
+    with pytest.raises(InputError, match="is not of the form key=value"):
+        split_name(text)
+
+
+def test_a_repeated_argument_is_refused():
+    with pytest.raises(InputError, match="argument 'a' stands twice"):
+        split_name("x?a=1&a=2")
+
+
+def test_values_are_converted_in_signature_order():
+    given_values = {"skip": "true", "jobs": "12", "load": "1", "mode": "async", "file": "a.csv", "top": "4"}
+    bound = bind(PARAMETERS, given_values, "x")
+    assert bound == {"jobs": 12, "load": 1.0, "mode": "async", "skip": True, "file": "a.csv", "top": 4}
+    assert list(bound) == ["jobs", "load", "mode", "skip", "file", "top"]
+    assert isinstance(bound["load"], float)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"jobs": "1", "sped": "2"}, "x: unknown argument 'sped'; accepted: jobs=<int>, load=0.9"),
+        ({}, "x: argument 'jobs' is needed, as jobs=<int>"),
+        ({"jobs": "many"}, "x: jobs=many, a whole number is needed"),
+        ({"jobs": "1_000"}, "x: jobs=1_000, a whole number is needed"),
+        ({"jobs": "9" * 41}, "a whole number is needed"),
+        ({"jobs": "1", "load": "nan"}, "x: load=nan, a finite number is needed"),
+        ({"jobs": "1", "load": "inf"}, "x: load=inf, a finite number is needed"),
+        ({"jobs": "1", "skip": "yes"}, "x: skip=yes, true or false is needed"),
+        ({"jobs": "1", "mode": "both"}, "x: mode=both, allowed: async, sync"),
+    ],
+)
+def test_each_wrong_value_has_its_message(values, message):
+    with pytest.raises(InputError, match=message):
+        bind(PARAMETERS, values, "x")
+
+
+def test_unknown_words_get_near_matches_or_the_short_list():
+    assert "near matches: exact" in str(unknown("method", "exakt", ["exact", "paa"]))
+    assert "known: exact, paa" in str(unknown("method", "zzz", ["exact", "paa"]))
+    assert str(unknown("method", "zzz", [str(n) for n in range(99)])) == "unknown method 'zzz'"
