@@ -4,7 +4,7 @@ import gangopt
 
 project = "gangopt"
 author = "The gangopt maintainers"
-copyright = "2026, the gangopt maintainers"  # noqa: A001 - the name that Sphinx reads
+copyright = "2026, the gangopt maintainers"
 version = release = gangopt.__version__
 extensions = [
     "myst_parser",
