@@ -1,0 +1,65 @@
+"""Registry record of decision `allocation`."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Form, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_FORMS = "gangopt.formulations.allocation"
+_HEURISTICS = "gangopt.solvers.heuristics.allocation"
+
+PROBLEM = Problem(
+    noun="allocation",
+    summary="how many workers and parameter servers each job of a shared cluster gets",
+    sense="minimise",
+    objective="sum of completion times",
+    unit="s",
+    instance="gangopt.instances.allocation:AllocationInstance",
+    solution="gangopt.instances.allocation:AllocationSolution",
+    document="gangopt.instances.documents.allocation:AllocationDocument",
+    solution_document="gangopt.instances.documents.allocation:AllocationSolutionDocument",
+    forms={
+        "literal": Form("literal", f"{_FORMS}_literal", "the nonlinear integer program as printed", linear=False),
+        "choice": Form("choice", f"{_FORMS}_choice", "one binary for every job and non-dominated configuration"),
+        "counts": Form(
+            "counts", f"{_FORMS}_counts", "equal jobs merged: one integer for every class and configuration"
+        ),
+    },
+    methods={
+        "exact": Method(
+            "exact",
+            "gangopt.solvers.exact.allocation:exact",
+            "Lagrangian bound, reduced-cost fixing and a core model that proves the optimum",
+            exact=True,
+        ),
+        "optimus": Method("optimus", f"{_HEURISTICS}:optimus", "marginal gain for each unit of the dominant resource"),
+        "drf": Method("drf", f"{_HEURISTICS}:drf", "dominant-resource fairness, one parameter server for each worker"),
+        "tetris": Method("tetris", f"{_HEURISTICS}:tetris", "packing alignment and least time left, one to one"),
+        "equal": Method("equal", f"{_HEURISTICS}:equal", "the same number of tasks for every job"),
+    },
+    families={
+        "random": Family(
+            "random",
+            "gangopt.instances.generators.allocation:random",
+            "random jobs of three model types on equal nodes with GPUs",
+        ),
+        "table": Family(
+            "table",
+            "gangopt.instances.generators.throughput:table",
+            "jobs whose throughput by GPU count was measured, read from CSV files",
+        ),
+    },
+    metrics={
+        "sum_completion_time": "s",
+        "mean_completion_time": "s",
+        "max_completion_time": "s",
+        "tasks": "tasks",
+        "utilisation_cpu": "share",
+        "utilisation_memory": "share",
+        "utilisation_gpu": "share",
+        "dominant_share": "share",
+    },
+    default_methods=("exact", "optimus", "optimus?skip=true", "drf", "tetris", "equal"),
+    describe="gangopt.instances.allocation_text:describe",
+)

@@ -1,0 +1,363 @@
+"""Decision `allocation`: how many workers and parameter servers does each job of a shared cluster get?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InputError
+from gangopt.instances import _checks_allocation as checks
+from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.instances.speed import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
+
+__all__ = [
+    "CAPACITY_TOLERANCE",
+    "MAX_CONFIGURATIONS",
+    "AllocationInstance",
+    "AllocationSolution",
+    "TimeGrid",
+    "equal_job_classes",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+CAPACITY_TOLERANCE = 1e-9
+"""Relative excess over a capacity that counts as rounding: three tasks of 0.1 fill a capacity of 0.3."""
+
+MAX_CONFIGURATIONS = 40_000_000
+"""Most configurations (p, w) of all jobs together; one table of them takes 320 MB."""
+
+
+@dataclass(frozen=True)
+class AllocationSolution:
+    """Tasks of every job, in the order of the instance.
+
+    Attributes
+    ----------
+    workers : w_j, tasks, shape (J,)
+    parameter_servers : p_j, tasks, shape (J,)
+    """
+
+    workers: tuple[int, ...]
+    parameter_servers: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TimeGrid:
+    """Completion times of jobs that share the limits P on parameter servers and W on workers.
+
+    Attributes
+    ----------
+    jobs : index of each job, shape (n,)
+    seconds : completion time with p + 1 parameter servers and w + 1 workers at [i, p, w], infinite where the
+        configuration is not allowed, shape (n, P, W)
+    """
+
+    jobs: IntArray
+    seconds: FloatArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AllocationInstance(Instance):
+    r"""Jobs with a known speed and a cluster with capacities by resource.
+
+    Job j needs :math:`t_j = Q_j / f_j(p_j, w_j)` seconds with p parameter servers and w workers. To be minimised is
+    :math:`\sum_j t_j` with :math:`\sum_j (w_j O_j^r + p_j N_j^r) \le C^r` for every resource r and p, w at least 1.
+    A job without parameter servers (all-reduce) has a table of one row and a zero `ps_demand`: its single parameter
+    server is then only a name, costs nothing and is not counted as a task.
+
+    Parameters
+    ----------
+    resources : names of the R resources, as `cpu`, `memory`, `gpu`
+    units : unit of each resource, as `core`, `GB`, `GPU`, shape (R,)
+    capacity : C^r, in the resource's unit, above 0, shape (R,)
+    jobs : labels of the J jobs, all different
+    steps : Q_j, steps left, at least 0 (a job with none left still holds its smallest configuration), shape (J,)
+    mode : `async`, `sync` or `table`, shape (J,)
+    theta : fitted coefficients in seconds, zeros beyond those of the mode, shape (J, 5)
+    batch : M_j, samples in the global batch, above 0 for `sync` and else 0, shape (J,)
+    tables : measured speeds in steps per second at [p - 1, w - 1]; nan is a configuration that is not allowed
+    table_labels : a name for each table
+    table : index into `tables` for jobs of mode `table`, else -1, shape (J,)
+    worker_demand : O_j^r, resource units for one worker, shape (J, R)
+    ps_demand : N_j^r, resource units for one parameter server, shape (J, R)
+    max_workers : largest w_j, tasks, shape (J,)
+    max_ps : largest p_j, tasks, shape (J,)
+    progress : part of the job's steps that is done, 0 to 1; None for 0 everywhere, shape (J,)
+    job_sources : where each job's numbers come from; None for no text, shape (J,)
+
+    Raises
+    ------
+    InputError
+        If a number is outside its range, a shape does not fit, a label stands twice, a fitted speed would be
+        infinite because every coefficient is 0, or a job has no allowed configuration within its limits.
+
+    References
+    ----------
+    Optimus (EuroSys'18), section 4.1, eqns 5 to 8.
+    """
+
+    noun: ClassVar[str] = "allocation"
+
+    name: str
+    description: str = ""
+    source: str = ""
+    resources: tuple[str, ...]
+    units: tuple[str, ...]
+    capacity: FloatArray
+    jobs: tuple[str, ...]
+    steps: FloatArray
+    mode: tuple[str, ...]
+    theta: FloatArray
+    batch: FloatArray
+    worker_demand: FloatArray
+    ps_demand: FloatArray
+    max_workers: IntArray
+    max_ps: IntArray
+    tables: tuple[FloatArray, ...] = ()
+    table_labels: tuple[str, ...] = ()
+    # None is accepted and replaced at construction, so that readers of these fields never meet it
+    table: IntArray = None  # type: ignore[assignment]
+    progress: FloatArray = None  # type: ignore[assignment]
+    job_sources: tuple[str, ...] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        self._set("resources", checks.resource_names(self.resources))
+        self._set("jobs", checks.labels("jobs", self.jobs))
+        if not self.jobs:
+            raise InputError("jobs: empty, at least one job is needed")
+        J, R = len(self.jobs), len(self.resources)
+        self._set("units", tuple(self.units))
+        if len(self.units) != R:
+            raise InputError(f"units: {len(self.units)} given, one for each of {R} resources is needed")
+        self._set("capacity", checks.numbers("capacity", self.capacity, (R,)))
+        if not self.capacity.all():
+            r = int(np.argmin(self.capacity))
+            raise InputError(f"capacity[{r}]: 0 {self.units[r]} of {self.resources[r]}, more than 0 is needed")
+        self._set("steps", checks.numbers("steps", self.steps, (J,)))
+        self._set("worker_demand", checks.numbers("worker_demand", self.worker_demand, (J, R)))
+        self._set("ps_demand", checks.numbers("ps_demand", self.ps_demand, (J, R)))
+        self._set("max_workers", checks.counts("max_workers", self.max_workers, (J,), 1, MAX_CONFIGURATIONS))
+        self._set("max_ps", checks.counts("max_ps", self.max_ps, (J,), 1, MAX_CONFIGURATIONS))
+        progress = np.zeros(J) if self.progress is None else self.progress
+        self._set("progress", checks.numbers("progress", progress, (J,), high=1.0))
+        sources = ("",) * J if self.job_sources is None else tuple(self.job_sources)
+        if len(sources) != J:
+            raise InputError(f"job_sources: {len(sources)} given, one for each of {J} jobs is needed")
+        self._set("job_sources", sources)
+        self._check_speeds(J)
+        self._check_limits()
+        self._freeze()
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    def _check_speeds(self, J: int) -> None:
+        self._set("mode", tuple(self.mode))
+        if len(self.mode) != J:
+            raise InputError(f"mode: {len(self.mode)} given, one for each of {J} jobs is needed")
+        self._set("tables", tuple(checks.table(f"tables[{i}]", item) for i, item in enumerate(self.tables)))
+        self._set("table_labels", checks.labels("table_labels", self.table_labels))
+        if len(self.table_labels) != len(self.tables):
+            raise InputError(f"table_labels: {len(self.table_labels)} given for {len(self.tables)} tables")
+        table = np.full(J, -1) if self.table is None else self.table
+        self._set("table", checks.counts("table", table, (J,), -1, len(self.tables) - 1))
+        self._set("theta", checks.numbers("theta", self.theta, (J, 5)))
+        self._set("batch", checks.numbers("batch", self.batch, (J,)))
+        for j, mode in enumerate(self.mode):
+            if mode not in MODES:
+                raise InputError(f"mode[{j}]: {mode!r}, allowed: {', '.join(MODES)}")
+            if (mode == "table") != (self.table[j] >= 0):
+                raise InputError(f"table[{j}]: {self.table[j]} for a job of mode {mode}; only mode table has a table")
+            if (mode == "sync") != (self.batch[j] > 0):
+                raise InputError(f"batch[{j}]: {self.batch[j]:g} for mode {mode}; above 0 for sync, else 0")
+            if self.theta[j, THETA_COUNT[mode] :].any():
+                raise InputError(f"theta[{j}]: mode {mode} has {THETA_COUNT[mode]} coefficients, those after it are 0")
+            if mode != "table" and not self.theta[j].any():
+                raise InputError(f"theta[{j}]: every coefficient is 0, so the speed would be infinite")
+
+    def _check_limits(self) -> None:
+        cells = sum(int(p) * int(w) for p, w in zip(self.max_ps, self.max_workers, strict=True))
+        if cells > MAX_CONFIGURATIONS:
+            raise InputError(f"max_workers, max_ps: {cells:,} configurations in all, at most {MAX_CONFIGURATIONS:,}")
+        for j in np.flatnonzero(self.table >= 0):
+            speeds = self.tables[self.table[j]]
+            rows, columns = speeds.shape
+            P, W = int(self.max_ps[j]), int(self.max_workers[j])
+            if rows < P or columns < W:
+                raise InputError(
+                    f"max_workers[{j}], max_ps[{j}]: {W} and {P}, the job's table has {columns} and {rows}"
+                )
+            if np.isnan(speeds[:P, :W]).all():
+                raise InputError(f"table[{j}]: every configuration within max_ps {P} and max_workers {W} is a hole")
+
+    @property
+    def capacity_limit(self) -> FloatArray:
+        """Most that a feasible solution may use of each resource: the capacity and its rounding, shape (R,)."""
+        return self.capacity * (1 + CAPACITY_TOLERANCE)
+
+    def time_grids(self, jobs: IntArray | None = None) -> list[TimeGrid]:
+        """Return the completion times of every configuration, jobs of equal limits together.
+
+        Parameters
+        ----------
+        jobs : indices of the jobs wanted, None for all, shape (n,)
+
+        Returns
+        -------
+        list of TimeGrid
+            Ordered by (P, W); inside one, jobs in ascending order.
+        """
+        wanted = np.arange(len(self.jobs)) if jobs is None else np.sort(np.asarray(jobs, dtype=np.int64))
+        shapes = np.stack((self.max_ps[wanted], self.max_workers[wanted]), axis=1)
+        distinct, group = np.unique(shapes, axis=0, return_inverse=True)
+        return [self._grid(wanted[group.ravel() == g], int(P), int(W)) for g, (P, W) in enumerate(distinct.tolist())]
+
+    def _grid(self, jobs: IntArray, P: int, W: int) -> TimeGrid:
+        ps, workers = np.arange(1.0, P + 1)[:, None], np.arange(1.0, W + 1)[None, :]
+        modes = np.array(self.mode)[jobs]
+        seconds = np.full((len(jobs), P, W), np.inf)
+        for mode in ("async", "sync"):
+            at = np.flatnonzero(modes == mode)
+            if at.size:
+                chosen = jobs[at]
+                theta = self.theta[chosen].T[:, :, None, None]
+                if mode == "async":
+                    step = async_step_seconds(theta, ps, workers)
+                else:
+                    step = sync_step_seconds(theta, self.batch[chosen][:, None, None], ps, workers)
+                step *= self.steps[chosen][:, None, None]
+                if at.size == len(jobs):
+                    return TimeGrid(jobs, step)
+                seconds[at] = step
+        for i in np.flatnonzero(modes == "table"):
+            seconds[i] = self._table_times(int(jobs[i]))[:P, :W]
+        return TimeGrid(jobs, seconds)
+
+    def _table_times(self, j: int) -> FloatArray:
+        times = self.steps[j] / self.tables[self.table[j]]
+        return np.where(np.isnan(times), np.inf, times)
+
+    def completion_time(self, j: int, parameter_servers: int, workers: int) -> float:
+        """Return t_j = Q_j / f_j(p, w) of one job.
+
+        Parameters
+        ----------
+        j : index of the job
+        parameter_servers : p, tasks
+        workers : w, tasks
+
+        Returns
+        -------
+        float
+            Seconds; infinite where the configuration is not allowed.
+        """
+        p, w = int(parameter_servers), int(workers)
+        if not (1 <= p <= self.max_ps[j] and 1 <= w <= self.max_workers[j]):
+            return math.inf
+        if self.mode[j] == "table":
+            return float(self._table_times(j)[p - 1, w - 1])
+        if self.mode[j] == "async":
+            return float(async_step_seconds(self.theta[j], p, w) * self.steps[j])
+        return float(sync_step_seconds(self.theta[j], self.batch[j], p, w) * self.steps[j])
+
+    def usage(self, solution: AllocationSolution) -> list[float]:
+        """Return the use of each resource, correctly rounded sums in the resource's unit."""
+        w, p = np.array(solution.workers, dtype=float), np.array(solution.parameter_servers, dtype=float)
+        parts = np.concatenate((w[:, None] * self.worker_demand, p[:, None] * self.ps_demand))
+        return [math.fsum(column) for column in parts.T.tolist()]
+
+    def check(self, solution: AllocationSolution) -> list[Violation]:
+        """Return every broken rule: configurations that are not allowed and capacities that are exceeded.
+
+        Parameters
+        ----------
+        solution : tasks of every job
+
+        Returns
+        -------
+        list of Violation
+            Rules `one_configuration_per_job` and `resource_capacity`; empty if feasible.
+        """
+        J = len(self.jobs)
+        lengths = (len(solution.workers), len(solution.parameter_servers))
+        if lengths != (J, J):
+            wrong = next(length for length in lengths if length != J)
+            return [Violation("one_configuration_per_job", "all jobs", wrong, J, "jobs")]
+        result = []
+        pairs = zip(solution.parameter_servers, solution.workers, strict=True)
+        for j, (p, w) in enumerate(pairs):
+            if math.isinf(self.completion_time(j, p, w)):
+                where = f"job {j} ({self.jobs[j]}): p={p}, w={w} is not an allowed configuration"
+                result.append(Violation("one_configuration_per_job", where, 0, 1, "configurations"))
+        for r, used in enumerate(self.usage(solution)):
+            if used > self.capacity_limit[r]:
+                where = f"resource {self.resources[r]}"
+                result.append(Violation("resource_capacity", where, used, float(self.capacity[r]), self.units[r]))
+        return result
+
+    def evaluate(self, solution: AllocationSolution) -> Score:
+        """Return the sum of completion times in seconds, and the metrics of the decision.
+
+        Parameters
+        ----------
+        solution : a feasible solution
+
+        Returns
+        -------
+        Score
+            Objective in seconds; metrics `sum_completion_time`, `mean_completion_time`, `max_completion_time`
+            (seconds), `tasks`, `utilisation_<resource>` (share of the capacity) and `dominant_share` (the largest).
+        """
+        pairs = zip(solution.parameter_servers, solution.workers, strict=True)
+        times = [self.completion_time(j, p, w) for j, (p, w) in enumerate(pairs)]
+        total = math.fsum(times)
+        used = dict(zip(self.resources, (np.array(self.usage(solution)) / self.capacity).tolist(), strict=True))
+        return Score(
+            total,
+            {
+                "sum_completion_time": total,
+                "mean_completion_time": total / len(times),
+                "max_completion_time": max(times),
+                "tasks": self._tasks(solution),
+                **{f"utilisation_{name}": share for name, share in used.items()},
+                "dominant_share": max(used.values()),
+            },
+        )
+
+    def _tasks(self, solution: AllocationSolution) -> int:
+        real = self.ps_demand.any(axis=1) | (self.max_ps > 1)
+        servers = sum(p for p, counted in zip(solution.parameter_servers, real.tolist(), strict=True) if counted)
+        return sum(solution.workers) + servers
+
+
+def equal_job_classes(instance: AllocationInstance) -> list[list[int]]:
+    """Return the jobs grouped by equal data: steps, speed, demands and limits.
+
+    Parameters
+    ----------
+    instance : the allocation
+
+    Returns
+    -------
+    list of list of int
+        Job indices of each class, ascending; classes by their first job.
+    """
+    modes = np.array([MODES.index(mode) for mode in instance.mode], dtype=float)
+    data: Sequence[FloatArray] = (
+        modes[:, None],
+        instance.theta,
+        instance.worker_demand,
+        instance.ps_demand,
+        np.stack((instance.steps, instance.batch, instance.table, instance.max_ps, instance.max_workers), axis=1),
+    )
+    classes: dict[bytes, list[int]] = {}
+    for j, row in enumerate(np.ascontiguousarray(np.concatenate(data, axis=1) + 0.0)):
+        classes.setdefault(row.tobytes(), []).append(j)
+    return list(classes.values())

@@ -1,0 +1,58 @@
+"""Text of `gangopt show` for an allocation instance."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gangopt.instances.allocation import AllocationInstance, equal_job_classes
+
+__all__ = ["describe"]
+
+SHOWN = 20
+
+
+def describe(instance: AllocationInstance) -> str:
+    """Return the cluster, the jobs and what they can use, as lines for people.
+
+    Parameters
+    ----------
+    instance : the allocation
+
+    Returns
+    -------
+    str
+        At most `SHOWN` jobs are listed one by one.
+    """
+    modes = Counter(instance.mode)
+    cells = int((instance.max_ps * instance.max_workers).sum())
+    by_mode = ", ".join(f"{count:,} {mode}" for mode, count in sorted(modes.items()))
+    different = len(equal_job_classes(instance))
+    lines = [
+        f"{len(instance.jobs):,} jobs ({by_mode}), {different:,} different; {cells:,} configurations",
+        "",
+        f"{'resource':<12} {'capacity':>14} {'unit':<8} {'worker (least to most)':>24} {'parameter server':>20}",
+    ]
+    for r, name in enumerate(instance.resources):
+        worker, server = instance.worker_demand[:, r], instance.ps_demand[:, r]
+        lines.append(
+            f"{name:<12} {instance.capacity[r]:>14,.6g} {instance.units[r]:<8} "
+            f"{f'{worker.min():g} to {worker.max():g}':>24} {f'{server.min():g} to {server.max():g}':>20}"
+        )
+    lines += ["", f"{'job':<24} {'mode':<6} {'steps left':>14} {'at most w':>10} {'at most p':>10}  speed"]
+    lines += [_job_line(instance, j) for j in range(min(SHOWN, len(instance.jobs)))]
+    if len(instance.jobs) > SHOWN:
+        lines.append(f"... and {len(instance.jobs) - SHOWN:,} more")
+    return "\n".join(lines)
+
+
+def _job_line(instance: AllocationInstance, j: int) -> str:
+    if instance.mode[j] == "table":
+        speed = f"table {instance.table_labels[instance.table[j]]}"
+    else:
+        speed = "theta " + ", ".join(f"{value:.4g}" for value in instance.theta[j] if value)
+        speed += f"; batch {instance.batch[j]:g}" if instance.mode[j] == "sync" else ""
+    label = instance.jobs[j] if len(instance.jobs[j]) <= 24 else instance.jobs[j][:21] + "..."
+    return (
+        f"{label:<24} {instance.mode[j]:<6} {instance.steps[j]:>14,.6g} {instance.max_workers[j]:>10} "
+        f"{instance.max_ps[j]:>10}  {speed}"
+    )

@@ -1,0 +1,185 @@
+"""Files of decision `allocation`."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.errors import InputError
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.documents.common import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.instances.speed import THETA_COUNT
+
+__all__ = ["AllocationDocument", "AllocationSolutionDocument"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Resource(_Part):
+    """One resource of the cluster."""
+
+    name: Label = Field(description="name, as cpu")
+    unit: str = Field(default="", max_length=50, description="unit of capacity and demands, as core")
+    capacity: Positive = Field(description="capacity of the whole cluster, in the unit")
+
+
+class Job(_Part):
+    """One job."""
+
+    label: Label = Field(description="label, different for every job")
+    steps: Amount = Field(description="steps left")
+    mode: Literal["async", "sync", "table"] = Field(description="how the speed is known")
+    theta: list[Amount] = Field(default=[], max_length=5, description="coefficients in seconds: 4 async, 5 sync")
+    batch: Positive | None = Field(default=None, description="samples in the global batch; sync only")
+    table: Label | None = Field(default=None, description="name of the speed table; mode table only")
+    worker: dict[str, Amount] = Field(description="demand of one worker by resource; absent means 0")
+    parameter_server: dict[str, Amount] = Field(
+        default={}, description="demand of one parameter server by resource; absent means 0"
+    )
+    max_workers: Count | None = Field(default=None, description="most workers; default: the columns of the table")
+    max_parameter_servers: Count | None = Field(
+        default=None, description="most parameter servers; default: the rows of the table"
+    )
+    progress: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="part of the steps that is done")
+    source: str = Field(default="", description="where the job's numbers come from")
+
+
+class AllocationDocument(InstanceDocument):
+    """Instance file of decision `allocation`."""
+
+    noun: Literal["allocation"]
+    resources: Annotated[list[Resource], Field(min_length=1)]
+    jobs: Annotated[list[Job], Field(min_length=1)]
+    tables: dict[Label, list[list[Positive | None]]] = Field(
+        default={},
+        description="measured speeds, steps/s: a row a parameter-server count, a column a worker count, null: hole",
+    )
+
+    def to_instance(self) -> AllocationInstance:
+        """Return the instance that the file describes.
+
+        Raises
+        ------
+        InputError
+            If a job names an unknown table or resource, has too few or too many coefficients, or lacks a limit.
+        """
+        names = [item.name for item in self.resources]
+        tables = list(self.tables)
+        limits = [self._limits(j, job) for j, job in enumerate(self.jobs)]
+        return AllocationInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            resources=tuple(names),
+            units=tuple(item.unit for item in self.resources),
+            capacity=np.array([item.capacity for item in self.resources]),
+            jobs=tuple(job.label for job in self.jobs),
+            steps=np.array([job.steps for job in self.jobs]),
+            mode=tuple(job.mode for job in self.jobs),
+            theta=np.array([_theta(j, job) for j, job in enumerate(self.jobs)]),
+            batch=np.array([job.batch or 0.0 for job in self.jobs]),
+            tables=tuple(_speeds(label, rows) for label, rows in self.tables.items()),
+            table_labels=tuple(tables),
+            table=np.array([-1 if job.table is None else tables.index(job.table) for job in self.jobs]),
+            worker_demand=np.array(
+                [_demand(f"jobs[{j}].worker", job.worker, names) for j, job in enumerate(self.jobs)]
+            ),
+            ps_demand=np.array(
+                [_demand(f"jobs[{j}].parameter_server", job.parameter_server, names) for j, job in enumerate(self.jobs)]
+            ),
+            max_workers=np.array([workers for workers, _ in limits]),
+            max_ps=np.array([servers for _, servers in limits]),
+            progress=np.array([job.progress for job in self.jobs]),
+            job_sources=tuple(job.source for job in self.jobs),
+        )
+
+    def _limits(self, j: int, job: Job) -> tuple[int, int]:
+        rows: list[list[float | None]] = [[]]
+        if job.table is not None:
+            if job.table not in self.tables:
+                known = ", ".join(self.tables) or "none"
+                raise InputError(f"jobs[{j}].table: {job.table!r} is not a table of the file; known: {known}")
+            rows = self.tables[job.table]
+        if job.mode != "table" and (job.max_workers is None or job.max_parameter_servers is None):
+            raise InputError(f"jobs[{j}]: max_workers and max_parameter_servers are needed for mode {job.mode}")
+        return job.max_workers or max(1, len(rows[0])), job.max_parameter_servers or len(rows)
+
+    @classmethod
+    def from_instance(cls, instance: AllocationInstance) -> Self:
+        """Return the file content of an instance."""
+        R = range(len(instance.resources))
+        return cls(
+            noun="allocation",
+            version=1,
+            name=instance.name,
+            description=instance.description,
+            source=instance.source,
+            resources=[
+                Resource(name=instance.resources[r], unit=instance.units[r], capacity=float(instance.capacity[r]))
+                for r in R
+            ],
+            jobs=[_job(instance, j) for j in range(len(instance.jobs))],
+            tables={
+                label: [[None if math.isnan(value) else value for value in row] for row in speeds.tolist()]
+                for label, speeds in zip(instance.table_labels, instance.tables, strict=True)
+            },
+        )
+
+
+def _theta(j: int, job: Job) -> list[float]:
+    needed = THETA_COUNT[job.mode]
+    if len(job.theta) != needed:
+        raise InputError(f"jobs[{j}].theta: {len(job.theta)} coefficients, mode {job.mode} has {needed}")
+    return [*job.theta, *[0.0] * (5 - needed)]
+
+
+def _demand(field: str, demand: dict[str, float], names: list[str]) -> list[float]:
+    for name in demand:
+        if name not in names:
+            raise InputError(f"{field}: {name!r} is not a resource of the file; known: {', '.join(names)}")
+    return [demand.get(name, 0.0) for name in names]
+
+
+def _speeds(label: str, rows: list[list[float | None]]) -> Any:  # noqa: ANN401 - a numpy array of two dimensions
+    if len({len(row) for row in rows}) != 1:
+        raise InputError(f"tables.{label}: rows of equal length are needed, given {sorted({len(row) for row in rows})}")
+    return np.array([[math.nan if value is None else value for value in row] for row in rows])
+
+
+def _job(instance: AllocationInstance, j: int) -> Job:
+    mode = instance.mode[j]
+    return Job(
+        label=instance.jobs[j],
+        steps=float(instance.steps[j]),
+        mode=mode,  # type: ignore[arg-type]
+        theta=instance.theta[j, : THETA_COUNT[mode]].tolist(),
+        batch=float(instance.batch[j]) if mode == "sync" else None,
+        table=instance.table_labels[instance.table[j]] if mode == "table" else None,
+        worker=dict(zip(instance.resources, instance.worker_demand[j].tolist(), strict=True)),
+        parameter_server=dict(zip(instance.resources, instance.ps_demand[j].tolist(), strict=True)),
+        max_workers=int(instance.max_workers[j]),
+        max_parameter_servers=int(instance.max_ps[j]),
+        progress=float(instance.progress[j]),
+        source=instance.job_sources[j],
+    )
+
+
+class AllocationSolutionDocument(SolutionDocument):
+    """Solution file of decision `allocation`."""
+
+    workers: list[Count] = Field(description="workers of each job, in the order of the instance")
+    parameter_servers: list[Count] = Field(description="parameter servers of each job, in the order of the instance")
+
+    def to_solution(self) -> AllocationSolution:
+        """Return the solution that the file describes."""
+        return AllocationSolution(tuple(self.workers), tuple(self.parameter_servers))
+
+    @classmethod
+    def from_solution(cls, solution: AllocationSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(workers=list(solution.workers), parameter_servers=list(solution.parameter_servers))

@@ -1,0 +1,130 @@
+"""What every heuristic of `allocation` starts from: the smallest configurations, moves, and free capacity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InfeasibleError
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+
+__all__ = ["Seed", "ladders", "next_allowed", "seed_configurations", "to_solution"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass
+class Seed:
+    """The start of a heuristic.
+
+    Attributes
+    ----------
+    ps, workers : smallest configuration of each job, tasks, shape (J,)
+    free : capacity that is left, in each resource's unit, shape (R,)
+    """
+
+    ps: IntArray
+    workers: IntArray
+    free: FloatArray
+
+
+def seed_configurations(instance: AllocationInstance) -> Seed:
+    """Return every job's smallest allowed configuration: 1 + 1, or where that is a hole the fewest tasks.
+
+    Ties go to the faster configuration, then to fewer parameter servers.
+
+    Parameters
+    ----------
+    instance : the allocation
+
+    Returns
+    -------
+    Seed
+
+    Raises
+    ------
+    InfeasibleError
+        If these configurations exceed a capacity; names the resource and by how much.
+    """
+    J = len(instance.jobs)
+    ps, workers = np.empty(J, dtype=np.int64), np.empty(J, dtype=np.int64)
+    for grid in instance.time_grids():
+        n, P, W = grid.seconds.shape
+        flat = grid.seconds.reshape(n, P * W)
+        tasks = np.add.outer(np.arange(P), np.arange(W)).ravel().astype(float)
+        least = np.where(np.isfinite(flat), tasks, np.inf)
+        smallest = least == least.min(axis=1, keepdims=True)
+        best = np.where(smallest, flat, np.inf).argmin(axis=1)
+        ps[grid.jobs], workers[grid.jobs] = best // W + 1, best % W + 1
+    used = np.array(instance.usage(to_solution(ps, workers)))
+    over = used - instance.capacity_limit
+    if (over > 0).any():
+        r = int(np.argmax(over / instance.capacity))
+        raise InfeasibleError(
+            f"resource_capacity: the smallest configuration of every job takes {used[r]:g} {instance.units[r]} of "
+            f"{instance.resources[r]}, {used[r] - instance.capacity[r]:g} more than the capacity "
+            f"{instance.capacity[r]:g}"
+        )
+    return Seed(ps, workers, instance.capacity_limit - used)
+
+
+def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
+    """Return, for every configuration, the next count along an axis that is allowed.
+
+    Parameters
+    ----------
+    seconds : completion times, infinite where not allowed, shape (n, P, W)
+    axis : 1 for parameter servers, 2 for workers
+
+    Returns
+    -------
+    array of int
+        Index along the axis, or the length of the axis if there is none, shape (n, P, W).
+    """
+    allowed = np.moveaxis(np.isfinite(seconds), axis, 0)
+    length = allowed.shape[0]
+    result = np.full(allowed.shape, length, dtype=np.int64)
+    for i in range(length - 2, -1, -1):
+        result[i] = np.where(allowed[i + 1], i + 1, result[i + 1])
+    return np.moveaxis(result, 0, axis)
+
+
+def ladders(instance: AllocationInstance, seed: Seed) -> list[list[tuple[int, int]]]:
+    """Return every job's configurations at one parameter server for each worker, smallest first.
+
+    Rung k is (min(k, max_ps), min(k, max_workers)). The ladder begins with the job's seed; rungs that are not allowed
+    or not larger than the seed in both counts are left out.
+
+    Parameters
+    ----------
+    instance : the allocation
+    seed : the smallest configurations
+
+    Returns
+    -------
+    list of list of (int, int)
+        (parameter servers, workers) of each rung, tasks, for each job.
+    """
+    result: list[list[tuple[int, int]]] = [[] for _ in instance.jobs]
+    for grid in instance.time_grids():
+        _, P, W = grid.seconds.shape
+        k = np.arange(max(P, W))
+        allowed = np.isfinite(grid.seconds[:, np.minimum(k, P - 1), np.minimum(k, W - 1)])
+        rungs = [(min(int(i) + 1, P), min(int(i) + 1, W)) for i in k]
+        for row, j in zip(allowed.tolist(), grid.jobs.tolist(), strict=True):
+            start = (int(seed.ps[j]), int(seed.workers[j]))
+            larger = (
+                rung
+                for rung, good in zip(rungs, row, strict=True)
+                if good and rung != start and rung[0] >= start[0] and rung[1] >= start[1]
+            )
+            result[j] = [start, *larger]
+    return result
+
+
+def to_solution(ps: IntArray, workers: IntArray) -> AllocationSolution:
+    """Return the Solution of two arrays of counts, shape (J,)."""
+    return AllocationSolution(tuple(map(int, workers)), tuple(map(int, ps)))
