@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -157,7 +158,7 @@ def compare(
     """Score methods against proven bounds: one table a decision, and how far each method is from the bound."""
     from gangopt.solvers.compare import compare as run_compare
     from gangopt.solvers.comparison import check_suffix
-    from gangopt.solvers.report import comparison_text
+    from gangopt.solvers.report import comparison_text, failure_lines
 
     if output is not None:
         check_suffix(output)
@@ -187,18 +188,14 @@ def compare(
         if not comparison.interrupted:
             _discard(journal)
     _print_json(comparison.to_json()) if as_json else typer.echo(comparison_text(comparison))
-    _report_end(comparison.interrupted, [row for row in failed if not row.problem or not quiet])
+    if comparison.interrupted:
+        typer.echo("gangopt: interrupted; the rows are those that were finished", err=True)
     if failed:
+        line = f"gangopt: {len(failed)} of {len(comparison.rows)} rows failed; first {failure_lines(comparison)[0]}"
+        typer.echo(line, err=True)
         raise typer.Exit(2)
     if not any(row.objective is not None for row in comparison.rows):
         raise typer.Exit(1)
-
-
-def _report_end(interrupted: bool, failed: list[Any]) -> None:
-    for row in failed:
-        typer.echo(f"gangopt: {row.instance} {row.method}: {row.reason}".replace("  ", " "), err=True)
-    if interrupted:
-        typer.echo("gangopt: interrupted; the rows above are those that were finished", err=True)
 
 
 @app.command()
@@ -380,4 +377,7 @@ def _complain(error: BaseException) -> int:
 
 def main() -> None:
     """Entry point of the command `gangopt`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(run(sys.argv[1:]))

@@ -166,12 +166,13 @@ def _run_method(task: Task, instance: Instance, problem: Problem, name: str) -> 
             threads=task.threads,
             seed=task.seed,
         )
-    except (GangoptError, MemoryError) as error:
+    except Exception as error:  # one method's fault must not cost the rows of the others
         return _failed(instance.name, problem.noun, name, error)
 
 
 def _failed(instance: str, noun: str, method: str, error: BaseException) -> Row:
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    text = (str(error).splitlines() or [""])[0]
+    reason = text if isinstance(error, GangoptError) and text else f"{type(error).__name__}: {text}".rstrip(": ")
     unit = problems[noun].unit if noun else ""
     return Row(
         instance, noun, method, None, None, None, proven=False, seconds=0.0, status="failed", unit=unit, reason=reason

@@ -16,7 +16,7 @@ from gangopt.decisions import problems
 from gangopt.solvers.comparison import Comparison, MethodSummary, Row
 from gangopt.solvers.result import Result
 
-__all__ = ["comparison_text", "format_gap", "format_number", "html_report", "result_text"]
+__all__ = ["comparison_text", "failure_lines", "format_gap", "format_number", "html_report", "result_text"]
 
 TEXT_WIDTH = 400
 """Columns of a text table before anything is cut; nothing is wrapped below it."""
@@ -99,9 +99,23 @@ def comparison_text(comparison: Comparison) -> str:
         rows = [row for row in comparison.rows if row.problem == noun]
         parts.append(_render(_row_table(noun, rows)))
         parts.append(_render(_summary_table([item for item in comparison.summary() if item.problem == noun])))
-    failures = [row for row in comparison.rows if row.reason and row.objective is None]
-    parts += [f"{row.status}: {row.instance} {row.method}: {row.reason}".replace("  ", " ") for row in failures]
+    parts += ["\n".join(failure_lines(comparison))] if failure_lines(comparison) else []
     return "\n\n".join(parts)
+
+
+def failure_lines(comparison: Comparison) -> list[str]:
+    """Return one line for every row without a solution, with its reason.
+
+    Parameters
+    ----------
+    comparison : what `compare` returned
+
+    Returns
+    -------
+    list of str
+    """
+    rows = [row for row in comparison.rows if row.reason and row.objective is None]
+    return [f"{' '.join(filter(None, (row.instance, row.method)))} {row.status}: {row.reason}" for row in rows]
 
 
 def _row_table(noun: str, rows: list[Row]) -> Table:
@@ -110,7 +124,7 @@ def _row_table(noun: str, rows: list[Row]) -> Table:
     columns = {
         "instance": "left",
         "method": "left",
-        f"{problem.objective} ({problem.unit})": "right",
+        f"objective ({problem.unit})": "right",
         f"bound ({problem.unit})": "right",
         "gap %": "right",
         "proven": "left",
@@ -118,7 +132,8 @@ def _row_table(noun: str, rows: list[Row]) -> Table:
         "seconds": "right",
         "status": "left",
     }
-    table = _table(f"{noun}: {problem.summary} (* best method of the instance)", columns)
+    goal = f"{problem.sense} the {problem.objective}"
+    table = _table(f"{noun}: {goal} (* best method of the instance)", columns)
     shown = None
     for row in rows:
         if shown is not None and row.instance != shown:
@@ -253,9 +268,7 @@ def html_report(comparison: Comparison) -> str:
             _html_table(summary, [False] * len(rows)),
             _html_table(_row_table(noun, rows), [r.best for r in rows]),
         ]
-    for row in comparison.rows:
-        if row.reason and row.objective is None:
-            parts.append(f"<p>{html.escape(f'{row.status}: {row.instance} {row.method}: {row.reason}')}</p>")
+    parts += [f"<p>{html.escape(line)}</p>" for line in failure_lines(comparison)]
     head = f"<meta charset='utf-8'><title>gangopt comparison</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 

@@ -1,0 +1,285 @@
+"""A linear model as plain arrays: the form in which it is checked, handed to HiGHS and verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gangopt.errors import InputError, ModelTooLargeError
+
+__all__ = ["INFINITE", "LARGEST_COEFFICIENT", "Floats", "LinearArrays", "Sense"]
+
+Sense = Literal["minimise", "maximise"]
+Floats = NDArray[np.float64]
+
+INFINITE = 1e20
+"""Bounds at or beyond this size are no bounds; HiGHS reads them so, and so do all checks here."""
+LARGEST_COEFFICIENT = 1e15
+"""HiGHS refuses larger matrix entries."""
+_LARGEST_INDEX = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class LinearArrays:
+    r"""A mixed-integer linear model, rows in compressed sparse row form.
+
+    .. math:: \min\; c^\top x + c_0 \quad\text{with}\quad l \le A x \le u,\; \underline x \le x \le \overline x
+
+    Attributes
+    ----------
+    sense : `minimise` or `maximise`
+    offset : constant of the objective
+    costs : objective coefficient, one a column
+    lower, upper : bounds of the columns; -inf and inf where there is none
+    integer : True for columns that take whole numbers only
+    row_lower, row_upper : bounds of the rows; -inf and inf where there is none
+    starts : first entry of each row in `indices`, one more than rows, 0-based
+    indices : column of each entry, 0-based
+    values : coefficient of each entry
+    columns : Pyomo variables in column order; empty for arrays that come from no model
+    rows : Pyomo constraints, or names, in row order; empty for rows without names
+    """
+
+    sense: Sense
+    offset: float
+    costs: Floats
+    lower: Floats
+    upper: Floats
+    integer: NDArray[np.bool_]
+    row_lower: Floats
+    row_upper: Floats
+    starts: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    values: Floats
+    columns: Sequence[Any] = ()
+    rows: Sequence[Any] = ()
+
+    @classmethod
+    def from_matrix(
+        cls,
+        costs: ArrayLike,
+        matrix: Any,  # noqa: ANN401 - any scipy sparse or dense two-dimensional matrix
+        row_lower: ArrayLike,
+        row_upper: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        integer: ArrayLike,
+        sense: Sense = "minimise",
+        offset: float = 0.0,
+        names: Sequence[str] = (),
+    ) -> LinearArrays:
+        """Build checked arrays from numpy vectors and a scipy matrix.
+
+        Parameters
+        ----------
+        costs : objective coefficients, shape (columns,)
+        matrix : scipy sparse matrix or two-dimensional array, shape (rows, columns)
+        row_lower, row_upper : bounds of the rows, shape (rows,) or one number for all
+        lower, upper : bounds of the columns, shape (columns,) or one number for all
+        integer : True for whole-number columns, shape (columns,) or one value for all
+        sense : `minimise` or `maximise`
+        offset : constant of the objective
+        names : names of the rows, for messages; empty for none
+
+        Returns
+        -------
+        LinearArrays
+            Checked arrays; entries that stand twice are summed.
+
+        Raises
+        ------
+        InputError
+            If lengths differ, or a number is not acceptable.
+        """
+        from scipy.sparse import csr_matrix
+
+        csr = csr_matrix(matrix, dtype=np.float64)
+        if not csr.has_canonical_format:
+            csr = csr.copy()
+            csr.sum_duplicates()
+        rows, columns = csr.shape
+        arrays = cls(
+            sense=sense,
+            offset=float(offset),
+            costs=np.array(costs, dtype=np.float64),
+            lower=_filled(lower, columns),
+            upper=_filled(upper, columns),
+            integer=np.array(np.broadcast_to(np.asarray(integer, dtype=np.bool_), columns)),
+            row_lower=_filled(row_lower, rows),
+            row_upper=_filled(row_upper, rows),
+            starts=csr.indptr.astype(np.int32),
+            indices=csr.indices.astype(np.int32),
+            values=csr.data,
+            rows=tuple(names),
+        )
+        arrays.check()
+        return arrays
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.costs)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.row_lower)
+
+    @property
+    def is_mip(self) -> bool:
+        """Whether any column takes whole numbers only."""
+        return bool(self.integer.any())
+
+    def column_name(self, column: int) -> str:
+        """Return the name of a column: that of its Pyomo variable, or `column k` (0-based)."""
+        return _name(self.columns, column, "column")
+
+    def row_name(self, row: int) -> str:
+        """Return the name of a row: that of its constraint, or `row k` (0-based)."""
+        return _name(self.rows, row, "row")
+
+    def activity(self, x: Floats) -> Floats:
+        """Return A x, the left side of every row at a point.
+
+        Parameters
+        ----------
+        x : one value a column
+
+        Returns
+        -------
+        ndarray
+            One value a row.
+        """
+        return _row_sums(self.starts, self.values * x[self.indices])
+
+    def objective(self, x: Floats) -> float:
+        """Return c x + offset at a point.
+
+        Parameters
+        ----------
+        x : one value a column
+
+        Returns
+        -------
+        float
+            In the model's own sense and unit.
+        """
+        return float(self.costs @ x + self.offset)
+
+    def check(self) -> None:
+        """Refuse arrays that a solver would misread.
+
+        Raises
+        ------
+        InputError
+            If lengths do not fit, an index is out of range or stands twice in a row, a coefficient or cost is not
+            finite or too large, or a bound is NaN or infinite on the wrong side; the message names the component.
+        """
+        if self.sense not in {"minimise", "maximise"}:
+            raise InputError(f"sense is {self.sense!r}; allowed: minimise, maximise")
+        self._check_lengths()
+        self._check_structure()
+        self._check_numbers()
+
+    def _check_lengths(self) -> None:
+        n, m, entries = self.n_columns, self.n_rows, len(self.values)
+        if max(n, m, entries) >= _LARGEST_INDEX:
+            raise ModelTooLargeError(f"{entries} matrix entries; HiGHS takes fewer than {_LARGEST_INDEX}")
+        expected = {
+            "lower": (self.lower, n),
+            "upper": (self.upper, n),
+            "integer": (self.integer, n),
+            "row_upper": (self.row_upper, m),
+            "starts": (self.starts, m + 1),
+            "indices": (self.indices, entries),
+        }
+        for field, (array, length) in expected.items():
+            if len(array) != length:
+                raise InputError(f"{field} has {len(array)} entries; {length} are needed")
+        for field, names, length in (("columns", self.columns, n), ("rows", self.rows, m)):
+            if len(names) not in {0, length}:
+                raise InputError(f"{field} has {len(names)} entries; none or {length} are needed")
+
+    def _check_structure(self) -> None:
+        starts, indices = self.starts, self.indices
+        if starts[0] != 0 or starts[-1] != len(indices) or (np.diff(starts) < 0).any():
+            raise InputError("starts must rise from 0 to the number of matrix entries")
+        if len(indices) and not 0 <= indices.min() <= indices.max() < self.n_columns:
+            raise InputError(f"indices holds a column outside 0..{self.n_columns - 1}")
+        if not _rising_in_rows(starts, indices):
+            twice = _first_duplicate(starts, indices, self.n_columns)
+            if twice is not None:
+                row, column = twice
+                raise InputError(f"{self.column_name(column)} stands twice in {self.row_name(row)}")
+
+    def _check_numbers(self) -> None:
+        if not abs(self.offset) < INFINITE:
+            raise InputError(f"the objective has the constant {self.offset}; a finite number below {INFINITE:g} is needed")
+        for name, bad, array, allowed in (
+            ("objective coefficient", ~(np.abs(self.costs) < INFINITE), self.costs, f"finite, below {INFINITE:g}"),
+            ("lower bound", ~(self.lower < INFINITE), self.lower, "a number or -inf"),
+            ("upper bound", ~(self.upper > -INFINITE), self.upper, "a number or inf"),
+        ):
+            if bad.any():
+                at = int(np.argmax(bad))
+                raise InputError(f"{self.column_name(at)} has the {name} {array[at]}; allowed: {allowed}")
+        for name, bad, array in (
+            ("lower bound", ~(self.row_lower < INFINITE), self.row_lower),
+            ("upper bound", ~(self.row_upper > -INFINITE), self.row_upper),
+        ):
+            if bad.any():
+                at = int(np.argmax(bad))
+                raise InputError(f"{self.row_name(at)} has the {name} {array[at]}; a finite number or none is needed")
+        bad = ~(np.abs(self.values) <= LARGEST_COEFFICIENT)
+        if bad.any():
+            entry = int(np.argmax(bad))
+            row = int(np.searchsorted(self.starts, entry, side="right")) - 1
+            raise InputError(
+                f"{self.row_name(row)} has the coefficient {self.values[entry]} on "
+                f"{self.column_name(int(self.indices[entry]))}; allowed: finite, at most {LARGEST_COEFFICIENT:g}"
+            )
+
+
+def _filled(values: ArrayLike, length: int) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    return np.full(length, float(array)) if array.ndim == 0 else array.copy()
+
+
+def _name(components: Sequence[Any], index: int, kind: str) -> str:
+    if not len(components):
+        return f"{kind} {index}"
+    component = components[index]
+    return component if isinstance(component, str) else str(component.name)
+
+
+def _row_sums(starts: NDArray[np.int32], terms: Floats) -> Floats:
+    """Sum terms by row; `add.reduceat` alone would give a neighbour's term for an empty row."""
+    sums = np.zeros(len(starts) - 1)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        sums[filled] = np.add.reduceat(terms, starts[filled])
+    return sums
+
+
+def _rising_in_rows(starts: NDArray[np.int32], indices: NDArray[np.int32]) -> bool:
+    """Whether columns rise strictly inside each row, which rules out duplicates without sorting."""
+    rising = np.diff(indices) > 0
+    first_of_row = starts[1:-1]
+    rising[first_of_row[(first_of_row > 0) & (first_of_row < len(indices))] - 1] = True
+    return bool(rising.all())
+
+
+def _first_duplicate(
+    starts: NDArray[np.int32], indices: NDArray[np.int32], n_columns: int
+) -> tuple[int, int] | None:
+    row_of_entry = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
+    keys = np.sort(row_of_entry * n_columns + indices)
+    twice = np.flatnonzero(np.diff(keys) == 0)
+    if not len(twice):
+        return None
+    row, column = divmod(int(keys[twice[0]]), n_columns)
+    return row, column

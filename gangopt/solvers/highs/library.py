@@ -1,0 +1,136 @@
+"""HiGHS itself: a silent instance, its version, its options and the enumerations that this package reads."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import highspy
+
+from gangopt.errors import InputError
+
+__all__ = ["HIGHS_VERSION", "new_highs", "release_scheduler", "set_options"]
+
+HIGHS_VERSION = f"{highspy.HIGHS_VERSION_MAJOR}.{highspy.HIGHS_VERSION_MINOR}.{highspy.HIGHS_VERSION_PATCH}"
+
+_OWNED = {
+    "time_limit": "time_limit",
+    "mip_rel_gap": "rel_gap",
+    "mip_abs_gap": "abs_gap",
+    "threads": "threads",
+    "random_seed": "seed",
+    "output_flag": "log",
+    "log_to_console": "log",
+}
+"""Options of HiGHS that have a field of SolveSettings; setting them twice would hide one of the two."""
+
+_BANNER = (b"Running HiGHS", b"Includes third-party", b"Copyright (c)")
+_STDOUT = 1
+_banner_lock = threading.Lock()
+_banner_printed = False
+
+
+def new_highs() -> Any:  # noqa: ANN401 - highspy's class has no usable stub
+    """Return a HiGHS instance that writes nothing to the terminal."""
+    highs = highspy.Highs() if _banner_printed else _first_highs()
+    for name in ("output_flag", "log_to_console"):
+        highs.setOptionValue(name, False)
+    return highs
+
+
+def _first_highs() -> Any:  # noqa: ANN401
+    """Construct the process's first instance without its banner.
+
+    HiGHS prints two lines from its first constructor, before any option can be set, so file descriptor 1 points to a
+    temporary file for that moment; whatever other threads print meanwhile is written to the real stdout afterwards.
+    """
+    global _banner_printed  # noqa: PLW0603 - the banner belongs to the process, as HiGHS's own flag does
+    with _banner_lock:
+        try:
+            real = os.dup(_STDOUT)
+        except OSError:
+            return highspy.Highs()
+        with tempfile.TemporaryFile() as captured:
+            try:
+                if sys.stdout is not None and not sys.stdout.closed:
+                    sys.stdout.flush()
+                os.dup2(captured.fileno(), _STDOUT)
+                highs = highspy.Highs()
+            finally:
+                os.dup2(real, _STDOUT)
+                captured.seek(0)
+                others = b"".join(line for line in captured if not line.startswith(_BANNER))
+                if others:
+                    os.write(real, others)
+                os.close(real)
+        _banner_printed = True
+        return highs
+
+
+def _new_lock_after_fork() -> None:
+    global _banner_lock  # noqa: PLW0603 - a child must not inherit a lock that a thread of its parent holds
+    _banner_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock_after_fork)
+
+
+def release_scheduler() -> None:
+    """End the HiGHS worker threads of the calling thread.
+
+    HiGHS keeps one pool of workers for each thread that has run it, with the thread count of the first run. Every
+    solve here runs in a thread of its own and ends its pool, so thread counts may change and a later fork is safe.
+    """
+    reset = getattr(highspy.Highs, "resetThreadScheduler", None) or highspy.Highs.resetGlobalScheduler
+    reset(True)
+
+
+def set_options(highs: Any, options: Mapping[str, object]) -> None:  # noqa: ANN401
+    """Set options and check the status of each.
+
+    Parameters
+    ----------
+    highs : HiGHS instance
+    options : values by HiGHS's own option names
+
+    Raises
+    ------
+    InputError
+        If HiGHS does not know an option or does not accept its value.
+    """
+    for name, value in options.items():
+        plain = value.item() if hasattr(value, "item") else value
+        if plain is None or highs.setOptionValue(name, plain) != highspy.HighsStatus.kOk:
+            raise InputError(f"HiGHS does not accept the option {name}={value!r}{_allowed(highs, name)}")
+
+
+def refuse_owned(options: Mapping[str, object]) -> None:
+    """Refuse options that have a field of their own in SolveSettings.
+
+    Parameters
+    ----------
+    options : values by HiGHS's own option names
+
+    Raises
+    ------
+    InputError
+        Naming the field to use.
+    """
+    for name in options:
+        if name in _OWNED:
+            raise InputError(f"give {_OWNED[name]} of SolveSettings instead of the HiGHS option {name}")
+
+
+def _allowed(highs: Any, name: str) -> str:  # noqa: ANN401
+    status, current = highs.getOptionValue(name)
+    if status != highspy.HighsStatus.kOk:
+        return "; it has no option of that name"
+    kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a word it knows"}[type(current)]
+    shown = "inf" if isinstance(current, float) and math.isinf(current) else repr(current)
+    return f"; it takes {kind} in its range, as {shown}"

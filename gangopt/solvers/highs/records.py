@@ -1,0 +1,118 @@
+"""What a solve is asked and what it answers, the same for HiGHS and for any other solver."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gangopt.errors import InputError
+from gangopt.solvers.highs.arrays import Floats
+
+__all__ = ["Progress", "SolutionStatus", "SolveSettings", "SolverOutcome", "Termination"]
+
+Termination = Literal["optimal", "infeasible", "unbounded", "time_limit", "interrupted", "error"]
+SolutionStatus = Literal["optimal", "feasible", "none"]
+_LARGEST_SEED = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One step of a running solve.
+
+    Attributes
+    ----------
+    seconds : wall time since the solve began
+    incumbent : objective of the best solution so far, None before the first
+    bound : proven bound so far, None before the first
+    """
+
+    seconds: float
+    incumbent: float | None
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class SolveSettings:
+    """How to solve.
+
+    Attributes
+    ----------
+    time_limit : wall seconds, None for no limit
+    rel_gap : stop when (objective - bound) / abs(bound) is at most this; 0 asks for a proven optimum
+    abs_gap : stop when abs(objective - bound) is at most this, in the objective's unit
+    threads : threads of the solver, at least 1
+    seed : seed of the solver's own random choices
+    options : further options of the solver, by its own names
+    on_progress : called in the thread that called the solve, with each new incumbent or bound
+    log : called in the thread that called the solve, with each line of the solver's log
+    explain : whether to look for the components that conflict when a model is infeasible
+    """
+
+    time_limit: float | None = None
+    rel_gap: float = 0.0
+    abs_gap: float = 0.0
+    threads: int = 1
+    seed: int = 0
+    options: Mapping[str, object] = field(default_factory=dict)
+    on_progress: Callable[[Progress], None] | None = None
+    log: Callable[[str], None] | None = None
+    explain: bool = True
+
+    def __post_init__(self) -> None:
+        if self.time_limit is not None and not self.time_limit >= 0:
+            raise InputError(f"time_limit is {self.time_limit}; seconds of at least 0, or None, are needed")
+        for name in ("rel_gap", "abs_gap"):
+            value = getattr(self, name)
+            if not (value >= 0 and math.isfinite(value)):
+                raise InputError(f"{name} is {value}; a finite number of at least 0 is needed")
+        if not _whole(self.threads) or self.threads < 1:
+            raise InputError(f"threads is {self.threads!r}; a whole number of at least 1 is needed")
+        if not _whole(self.seed) or not 0 <= self.seed <= _LARGEST_SEED:
+            raise InputError(f"seed is {self.seed!r}; a whole number from 0 to {_LARGEST_SEED} is needed")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, eq=False)
+class SolverOutcome:
+    """What a solver found and proved.
+
+    Attributes
+    ----------
+    termination : why it stopped
+    solution_status : what there is: `optimal`, `feasible` or `none`
+    objective : of `values`, recomputed from them in the model's sense; None without a solution
+    bound : proven bound on the objective, None where the solver has none
+    values : one value a column, whole numbers rounded and checked; None without a solution
+    seconds : wall time inside the solver
+    trajectory : (seconds, incumbent, bound) at each change
+    solver : name of the solver
+    version : its version
+    options : every option it was given, by its own names
+    conflict : names of the components that cannot hold together, when infeasible and the solver can tell
+    row_duals : dual value of each row, an LP's only
+    reduced_costs : reduced cost of each column, an LP's only
+    nodes : branch-and-bound nodes, None for an LP
+    message : one line on whatever the fields above do not say, or None
+    """
+
+    termination: Termination
+    solution_status: SolutionStatus
+    objective: float | None
+    bound: float | None
+    values: Floats | None
+    seconds: float
+    trajectory: tuple[tuple[float, float | None, float | None], ...]
+    solver: str
+    version: str
+    options: dict[str, object]
+    conflict: tuple[str, ...] = ()
+    row_duals: Floats | None = None
+    reduced_costs: Floats | None = None
+    nodes: int | None = None
+    message: str | None = None

@@ -1,0 +1,101 @@
+"""From a solver's floats to a point that holds: whole numbers rounded, bounds kept, every row checked again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
+
+__all__ = ["FEASIBILITY_TOLERANCE", "INTEGRALITY_TOLERANCE", "fixed_integers", "rounded", "violation"]
+
+FEASIBILITY_TOLERANCE = 1e-6
+"""A row holds when it is violated by at most this times max(1, abs(bound), largest abs(term))."""
+INTEGRALITY_TOLERANCE = 1e-5
+"""A value further than this from a whole number is not rounded but refused."""
+
+
+def rounded(arrays: LinearArrays, x: Floats) -> Floats:
+    """Return a point with whole numbers rounded and all values moved into their bounds.
+
+    Parameters
+    ----------
+    arrays : the model
+    x : one value a column, as a solver returned it
+
+    Returns
+    -------
+    ndarray
+        A new vector.
+    """
+    point = np.clip(x, arrays.lower, arrays.upper)
+    point[arrays.integer] = np.round(point[arrays.integer])
+    return point + 0.0
+
+
+def violation(arrays: LinearArrays, x: Floats, original: Floats | None = None) -> str | None:
+    """Name the first rule that a point breaks, or return None.
+
+    Parameters
+    ----------
+    arrays : the model
+    x : one value a column
+    original : the point before rounding; no value may have moved by more than the integrality tolerance
+
+    Returns
+    -------
+    str or None
+        One line: component, what it is and what it must be.
+    """
+    before = x if original is None else original
+    if not np.isfinite(before).all():
+        return f"{arrays.column_name(int(np.argmin(np.isfinite(before))))} has no finite value"
+    moved = np.where(arrays.integer, np.abs(before - np.round(before)), 0.0)
+    if len(moved) and moved.max() > INTEGRALITY_TOLERANCE:
+        at = int(np.argmax(moved))
+        return f"{arrays.column_name(at)} is {before[at]}, not a whole number"
+    outside = np.maximum(arrays.lower - before, before - arrays.upper)
+    outside -= FEASIBILITY_TOLERANCE * np.maximum(1.0, np.abs(before))
+    if len(outside) and outside.max() > 0:
+        at = int(np.argmax(outside))
+        return f"{arrays.column_name(at)} is {before[at]}, outside {arrays.lower[at]}..{arrays.upper[at]}"
+    return _broken_row(arrays, x)
+
+
+def _broken_row(arrays: LinearArrays, x: Floats) -> str | None:
+    if not arrays.n_rows:
+        return None
+    activity = arrays.activity(x)
+    lower = np.where(arrays.row_lower <= -INFINITE, -np.inf, arrays.row_lower)
+    upper = np.where(arrays.row_upper >= INFINITE, np.inf, arrays.row_upper)
+    excess = np.maximum(lower - activity, activity - upper)
+    suspects = np.flatnonzero(excess > FEASIBILITY_TOLERANCE)
+    for row in suspects.tolist():
+        entries = slice(arrays.starts[row], arrays.starts[row + 1])
+        terms = np.abs(arrays.values[entries] * x[arrays.indices[entries]])
+        bound = arrays.row_lower[row] if arrays.row_lower[row] > activity[row] else arrays.row_upper[row]
+        if excess[row] > FEASIBILITY_TOLERANCE * max(1.0, abs(bound), terms.max(initial=0.0)):
+            return f"{arrays.row_name(row)} is {activity[row]}, broken by {excess[row]:.3g}"
+    return None
+
+
+def fixed_integers(arrays: LinearArrays, x: Floats) -> LinearArrays:
+    """Return the linear program that is left when every whole-number column is fixed at a point.
+
+    Parameters
+    ----------
+    arrays : the model
+    x : a point with whole numbers where they are asked for
+
+    Returns
+    -------
+    LinearArrays
+        The same model without integrality.
+    """
+    return replace(
+        arrays,
+        lower=np.where(arrays.integer, x, arrays.lower),
+        upper=np.where(arrays.integer, x, arrays.upper),
+        integer=np.zeros(arrays.n_columns, dtype=np.bool_),
+    )

@@ -1,0 +1,178 @@
+"""From names and files to instances: every way in, and every way it can go wrong."""
+
+import copy
+import json
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gangopt
+from gangopt.decisions import problems
+from gangopt.errors import InputError
+from gangopt.instances.catalogue import entries, entry, families, load, names, read_document, to_document
+from gangopt.jsonfile import dump_json, parse_json, write_json
+from gangopt.registry import resolve
+
+EVERY = names()
+
+
+def test_every_decision_has_named_instances_and_families():
+    for noun in problems:
+        assert entries(noun), noun
+        assert list(families(noun)), noun
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_name_loads_and_survives_its_file(name):
+    instance = load(name)
+    assert instance.name == name
+    document = to_document(instance)
+    again = read_document(parse_json(dump_json(document), "x"), "x")
+    assert again == instance
+    assert hash(again) == hash(instance)
+    schema = resolve(problems[instance.noun].document).model_json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document, schema)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_index_record_says_where_it_comes_from(name):
+    record = entry(name)
+    assert record.source
+    assert record.title
+    assert record.unit == problems[name.partition("/")[0]].unit
+    assert record.status in {"optimal", "best known", "open"}
+    assert (record.best is None) == (record.status == "open" and record.bound is None) or record.status == "open"
+    if record.status == "optimal":
+        assert record.best == pytest.approx(record.bound, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if entry(name).solution])
+def test_every_stored_solution_is_worth_what_the_index_says(name):
+    record, instance = entry(name), load(name)
+    problem = problems[instance.noun]
+    folder = resolve("gangopt.instances.catalogue:_folder")(instance.noun)
+    document = resolve(problem.solution_document).model_validate(json.loads((folder / record.solution).read_text()))
+    solution = document.to_solution()
+    assert instance.check(solution) == []
+    assert instance.evaluate(solution).objective == pytest.approx(record.best, rel=1e-9)
+
+
+def test_names_match_patterns_and_words():
+    assert gangopt.names("parameters/*") == [name for name in EVERY if name.startswith("parameters/")]
+    assert gangopt.names("resnet50") == [name for name in EVERY if "resnet50" in name]
+    assert gangopt.names("nothing*") == []
+
+
+def test_a_name_is_canonical_and_enough_to_rebuild():
+    one = load("parameters/random?servers=3&blocks=7&seed=5")
+    two = load("parameters/random?seed=5&blocks=7&servers=3")
+    assert one.name == two.name == load(one.name).name
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("", "an empty name"),
+        ("parameters", "'parameters' is a decision; name one of its instances"),
+        ("parameters/resnet5-p10", "unknown network 'resnet5'; near matches: resnet50"),
+        ("parameters/rsnet", "unknown instance 'parameters/rsnet'"),
+        ("parameters/random?bloks=3", r"parameters/random\?bloks=3: unknown argument 'bloks'; accepted: "),
+        ("parameters/random?blocks", "argument 'blocks' is not of the form key=value"),
+        (
+            "parameter/resnet50-p10",
+            "unknown instance or file 'parameter/resnet50-p10'; near matches: parameters/resnet50-p10",
+        ),
+        ("nowhere.json", "nowhere.json: no such file"),
+        ("a\0b", "unknown instance or file"),
+    ],
+)
+def test_a_wrong_name_says_what_is_right(name, message):
+    with pytest.raises(InputError, match=message):
+        load(name)
+
+
+def test_a_directory_is_no_instance(tmp_path):
+    with pytest.raises(InputError, match="is a directory"):
+        load(tmp_path)
+
+
+@pytest.fixture
+def document():
+    return to_document(load("parameters/random?blocks=3&servers=2"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noun": None}, "f.json: field noun: the decision is needed, one of allocation, parameters"),
+        ({"noun": "parking"}, "f.json: field noun: unknown decision 'parking'"),
+        ({"version": 2}, "f.json: field version: 2, this release reads version 1"),
+        ({"version": True}, "f.json: field version: True, this release reads version 1"),
+        ({"colour": "red"}, "f.json: field colour: extra inputs are not permitted"),
+        ({"name": ""}, "f.json: field name: string should have at least 1 character"),
+    ],
+)
+def test_each_defect_of_the_common_fields_has_its_message(document, change, message, tmp_path):
+    broken = {**document, **change}
+    with pytest.raises(InputError, match=message):
+        read_document(broken, "f.json")
+
+
+def test_a_file_that_is_no_object_is_refused(tmp_path):
+    file = tmp_path / "list.json"
+    write_json(file, [1, 2])
+    with pytest.raises(InputError, match="an instance file holds one object, this one holds a list"):
+        load(file)
+
+
+def paths_of(value, path=()):
+    """Every place in a JSON value."""
+    yield path
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from paths_of(item, (*path, key))
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from paths_of(item, (*path, index))
+
+
+ODD = st.sampled_from(
+    [None, True, -1, 0, 0.5, 1e300, -1e300, 10**40, "", "x", [], {}, [[]], float("nan"), float("inf")]
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["parameters/random?blocks=3&servers=2", "allocation/random?jobs=2&nodes=2&max_tasks=3"]
+)
+@given(data=st.data())
+def test_a_file_with_any_value_anywhere_is_read_or_refused(name, data):
+    broken = copy.deepcopy(to_document(load(name)))
+    for _ in range(data.draw(st.integers(1, 2))):
+        path = data.draw(st.sampled_from(list(paths_of(broken))))
+        if not path:
+            continue
+        parent = broken
+        for key in path[:-1]:
+            parent = parent[key]
+        if data.draw(st.booleans()) and isinstance(parent, dict):
+            del parent[path[-1]]
+        else:
+            parent[path[-1]] = data.draw(ODD)
+    answer = read_or_refused(broken)
+    if isinstance(answer, str):
+        assert answer.startswith("f.json: ")
+        assert "\n" not in answer
+    else:
+        assert read_document(to_document(answer), "f.json") == answer
+
+
+def read_or_refused(document):
+    """The instance of a document, or the line that refuses it."""
+    try:
+        return read_document(document, "f.json")
+    except InputError as error:
+        return str(error)

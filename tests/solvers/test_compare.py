@@ -1,0 +1,275 @@
+"""Rows, bounds, summaries, files and executors of comparisons."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import gangopt
+from gangopt.errors import InputError
+from gangopt.solvers.comparison import Comparison, Row
+from gangopt.solvers.report import comparison_text, format_gap, format_number, html_report
+
+NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
+METHODS = ["exact", "paa", "lpt"]
+
+
+def stable(comparison):
+    """Rows without their times."""
+    return [(row.instance, row.method, row.objective, row.best_bound, row.status, row.best) for row in comparison.rows]
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return gangopt.compare(NAMES, METHODS)
+
+
+def test_a_row_for_every_instance_and_method(comparison):
+    assert [(row.instance, row.method) for row in comparison.rows] == [(n, m) for n in NAMES for m in METHODS]
+    for row in comparison.rows:
+        assert row.problem == "parameters"
+        assert row.best_bound <= row.objective
+        assert row.proven == (row.objective <= row.best_bound * (1 + 1e-9))
+        assert row.metrics["size_difference"] == row.objective
+
+
+def test_the_best_method_is_marked_and_the_summary_adds_up(comparison):
+    for name in NAMES:
+        rows = [row for row in comparison.rows if row.instance == name]
+        top = min(row.objective for row in rows)
+        assert [row.best for row in rows] == [row.objective == top for row in rows]
+    for item in comparison.summary():
+        rows = [row for row in comparison.rows if row.method == item.method]
+        assert item.instances == item.solved == 2
+        assert item.best == sum(row.best for row in rows)
+        assert item.mean_gap == pytest.approx(sum(row.rel_gap for row in rows) / 2)
+        assert item.worst_gap == max(row.rel_gap for row in rows)
+
+
+def test_instances_and_names_and_single_ones_are_accepted():
+    instance = gangopt.load(NAMES[0])
+    assert stable(gangopt.compare(instance, ["lpt"])) == stable(gangopt.compare(NAMES[0], ["lpt"]))
+
+
+def test_a_failing_instance_is_a_row_and_the_others_are_kept(tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    comparison = gangopt.compare([NAMES[0], broken, "parameters/none", NAMES[1]], ["lpt"])
+    assert [row.status for row in comparison.rows] == ["feasible", "failed", "failed", "feasible"]
+    assert "not JSON" in comparison.rows[1].reason
+    assert "unknown instance" in comparison.rows[2].reason
+    text = comparison_text(comparison)
+    assert "not JSON" in text
+    assert NAMES[1] in text
+
+
+def test_a_method_of_another_decision_is_a_failed_row():
+    comparison = gangopt.compare([NAMES[0]], ["lpt", "drf"])
+    assert [row.status for row in comparison.rows] == ["feasible", "failed"]
+    assert "unknown method of parameters 'drf'" in comparison.rows[1].reason
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"instances": []}, "no instances to compare"),
+        ({"methods": []}, "no methods to compare"),
+        ({"methods": ["lpt", "lpt"]}, "method lpt is named twice"),
+        ({"methods": ["quantum"]}, "unknown method 'quantum'; known: "),
+        ({"methods": ["paa?x=1"]}, "paa.x=1: unknown argument 'x'"),
+        ({"time_limit": -1}, "time limit -1: seconds above 0"),
+        ({"rel_gap": math.nan}, "relative gap nan"),
+        ({"threads": 0}, "threads 0: a whole number from 1"),
+        ({"seed": -1}, "seed -1: a whole number from 0"),
+        ({"executor": "cloud"}, "unknown executor 'cloud'; known: serial, processes, dask"),
+        ({"executor": "dask"}, "executor dask needs the address of a scheduler"),
+        ({"scheduler": "tcp://x:1"}, "a scheduler address is for the executor dask"),
+        ({"executor": "processes", "workers": 0}, "workers 0: a whole number from 1"),
+    ],
+)
+def test_each_wrong_setting_has_its_message(call, message):
+    with pytest.raises(InputError, match=message):
+        gangopt.compare(**{"instances": NAMES, "methods": ["lpt"], **call})
+
+
+def test_processes_and_threads_give_the_same_rows_as_serial(comparison):
+    assert stable(gangopt.compare(NAMES, METHODS, executor="processes", workers=2)) == stable(comparison)
+    with ThreadPoolExecutor(2) as pool:
+        assert stable(gangopt.compare(NAMES, METHODS, executor=pool)) == stable(comparison)
+
+
+def test_a_dask_cluster_gives_the_same_rows(comparison):
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
+        found = gangopt.compare(NAMES, METHODS, executor="dask", scheduler=cluster.scheduler_address)
+    assert stable(found) == stable(comparison)
+
+
+def test_no_scheduler_at_the_address_is_one_line():
+    pytest.importorskip("distributed")
+    with pytest.raises(InputError, match="no Dask scheduler at nonsense"):
+        gangopt.compare(NAMES, ["lpt"], executor="dask", scheduler="nonsense://")
+
+
+def test_a_stopped_comparison_goes_on_from_its_journal(tmp_path, comparison):
+    journal = tmp_path / "rows"
+    seen = []
+
+    def stop_after_one(rows):
+        seen.append(rows)
+        raise KeyboardInterrupt
+
+    partial = gangopt.compare(NAMES, METHODS, journal=journal, on_rows=stop_after_one)
+    assert partial.interrupted
+    assert [row.instance for row in partial.rows] == [NAMES[0]] * 3
+    again = []
+    whole = gangopt.compare(NAMES, METHODS, journal=journal, on_rows=again.append)
+    assert [rows[0].instance for rows in again] == [NAMES[1]]
+    assert stable(whole) == stable(comparison)
+
+
+def test_a_journal_with_a_torn_last_line_is_used_up_to_it(tmp_path, comparison):
+    journal = tmp_path / "rows"
+    gangopt.compare(NAMES, METHODS, journal=journal)
+    journal.write_text(journal.read_text()[:-30])
+    again = []
+    whole = gangopt.compare(NAMES, METHODS, journal=journal, on_rows=again.append)
+    assert [rows[0].instance for rows in again] == [NAMES[1]]
+    assert stable(whole) == stable(comparison)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"fingerprint": "other"}\n', "rows of a comparison with other settings"),
+        ("[1]\n", "is no journal of a comparison"),
+    ],
+)
+def test_a_journal_of_something_else_is_not_overwritten(tmp_path, content, message):
+    journal = tmp_path / "rows"
+    journal.write_text(content)
+    with pytest.raises(InputError, match=message):
+        gangopt.compare(NAMES, ["lpt"], journal=journal)
+    assert journal.read_text() == content
+
+
+def test_a_journal_that_cannot_be_written_is_one_line(tmp_path):
+    with pytest.raises(InputError, match="cannot be written"):
+        gangopt.compare(NAMES, ["lpt"], journal=tmp_path / "no" / "rows")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".json"])
+def test_what_is_written_reads_back(comparison, suffix, tmp_path):
+    file = tmp_path / f"rows{suffix}"
+    failed = Row("x.json", "", "", None, None, None, proven=False, seconds=0.0, status="failed", reason='why, "so"\n?')
+    infinite = Row(
+        "a", "parameters", "m", 3.0, 0.0, math.inf, proven=False, seconds=1.5, status="feasible", unit="parameters"
+    )
+    saved = Comparison((*comparison.rows, failed, infinite))
+    saved.write(file)
+    assert Comparison.read(file).rows == saved.rows
+
+
+def test_the_html_report_is_one_page_with_every_row(comparison, tmp_path):
+    file = tmp_path / "report.html"
+    comparison.write(file)
+    page = file.read_text()
+    assert page == html_report(comparison)
+    assert page.count("<svg") == 2
+    assert all(row.method in page for row in comparison.rows)
+    assert "<script" not in html_report(
+        Comparison((Row("<script>", "parameters", "<b>", 1.0, 1.0, 0.0, proven=True, seconds=0.0, status="optimal"),))
+    )
+    with pytest.raises(InputError, match="a HTML report is for reading"):
+        Comparison.read(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "", "suffix .txt, allowed: .parquet, .csv, .json, .html"),
+        ("a", "", "suffix missing, allowed"),
+        ("a.json", "{}", "no saved comparison"),
+        ("a.json", '{"rows": [{"instance": "x"}]}', "column problem is missing"),
+        ("a.json", '{"rows": [3]}', "no saved comparison"),
+        ("a.csv", "a,b\n1,2\n", "column instance is missing"),
+        ("a.csv", "", "cannot be read as csv"),
+        ("a.parquet", "junk", "cannot be read as parquet"),
+        (
+            "a.json",
+            '{"rows": [{"instance":"x","problem":"p","method":"m","objective":"many","status":"s"}]}',
+            "column objective holds 'many'",
+        ),
+        (
+            "a.json",
+            '{"rows": [{"instance":"x","problem":"p","method":"m","objective":"nan","status":"s"}]}',
+            "column objective holds NaN",
+        ),
+    ],
+)
+def test_each_defect_of_a_saved_comparison_has_its_message(tmp_path, name, content, message):
+    file = tmp_path / name
+    file.write_text(content)
+    with pytest.raises(InputError, match=message):
+        Comparison.read(file)
+
+
+def test_a_saved_comparison_that_is_not_there(tmp_path):
+    for name in ("none.csv", "none.json"):
+        with pytest.raises(InputError, match="no such file"):
+            Comparison.read(tmp_path / name)
+
+
+def test_numbers_are_written_for_people():
+    assert [format_number(v) for v in (None, 1920, 1920.0, 0.5, 1234567.25, math.inf, -math.inf, True)] == [
+        "-",
+        "1,920",
+        "1,920",
+        "0.5",
+        "1,234,567.25",
+        "inf",
+        "-inf",
+        "true",
+    ]
+    assert [format_gap(v) for v in (None, 0.0, 0.0123456, 1e-8, 54.0, math.inf)] == [
+        "-",
+        "0.000",
+        "1.235",
+        "1.0e-06",
+        "5,400",
+        "inf",
+    ]
+
+
+def test_an_unforeseen_error_of_a_method_is_a_failed_row(monkeypatch):
+    def broken(instance):
+        raise ZeroDivisionError("no servers")
+
+    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.paa", broken)
+    comparison = gangopt.compare(NAMES[0], ["paa", "lpt"])
+    assert [row.status for row in comparison.rows] == ["failed", "feasible"]
+    assert comparison.rows[0].reason == "ZeroDivisionError: no servers"
+
+
+def test_ctrl_c_keeps_the_rows_that_were_finished(tmp_path):
+    out = tmp_path / "rows.json"
+    names = [f"parameters/random?blocks=6&servers=2&seed={seed}" for seed in range(3000)]
+    command = [sys.executable, "-m", "gangopt", "compare", *names, "--methods", "lpt,paa", "-o", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    journal = out.with_name("rows.json.rows")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (journal.exists() and len(journal.read_text().splitlines()) > 3):
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert "interrupted" in errors
+    rows = json.loads(out.read_text())["rows"]
+    assert 3 <= len(rows) < 6000
+    assert journal.exists()
