@@ -10,6 +10,7 @@ from gangopt.errors import InputError
 
 __all__ = [
     "LARGEST_AMOUNT",
+    "LARGEST_CLUSTER",
     "amount",
     "count",
     "label",
@@ -21,6 +22,9 @@ __all__ = [
 
 LARGEST_AMOUNT = 1e15
 """Amounts above this are refused: whole numbers beyond it lose precision in a solver."""
+
+LARGEST_CLUSTER = 2_000_000
+"""Clusters with more nodes than this are refused before they are built."""
 
 _LONGEST_SHOWN = 60
 _DIGITS = re.compile("([0-9]+)")
@@ -61,9 +65,9 @@ def amount(value: object, where: str, *, positive: bool = False) -> float:
 
 
 def count(value: object, where: str, *, least: int) -> int:
-    """Return ``value`` as an int, or raise InputError unless it is a whole number of at least ``least``."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
-        raise InputError(f"{where} is {shown(value)}; it must be a whole number of at least {least}")
+    """Return ``value`` as an int, or raise InputError unless it is whole, from ``least`` to `LARGEST_CLUSTER`."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not least <= int(value) <= LARGEST_CLUSTER:
+        raise InputError(f"{where} is {shown(value)}; it must be a whole number from {least} to {LARGEST_CLUSTER}")
     return int(value)
 
 
@@ -81,13 +85,13 @@ def text(value: object, where: str) -> str:
     return value
 
 
-def natural_key(word: str) -> tuple[object, ...]:
+def natural_key(word: str) -> tuple[tuple[object, ...], str]:
     """Return a sort key that orders runs of digits by value, so that ``m2`` comes before ``m10``."""
     parts: list[object] = list(_DIGITS.split(word))
     for i in range(1, len(parts), 2):
         digits = str(parts[i]).lstrip("0")
         parts[i] = (len(digits), digits)
-    return (*parts, word)
+    return tuple(parts), word
 
 
 def tidy(number: float) -> int | float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -166,7 +167,7 @@ class Cluster:
         InputError
             An amount or bandwidth is out of range, rack sizes do not add up, or two groups make one label.
         """
-        tree = tree_from_groups(list(groups), machines_per_rack, rack_bandwidth)
+        tree = tree_from_groups(groups, machines_per_rack, rack_bandwidth)
         return cls._from_tree(tree, name, description, source)
 
     @classmethod
@@ -282,12 +283,12 @@ class Cluster:
     @cached_property
     def machine_index(self) -> Mapping[str, int]:
         """Index of each machine label."""
-        return {label: i for i, label in enumerate(self.machines)}
+        return MappingProxyType({label: i for i, label in enumerate(self.machines)})
 
     @cached_property
     def gpu_index(self) -> Mapping[str, int]:
         """Index of each GPU label."""
-        return {label: i for i, label in enumerate(self.gpus)}
+        return MappingProxyType({label: i for i, label in enumerate(self.gpus)})
 
     def rack_machines(self, rack: int) -> range:
         """Return the indices of the machines in the rack with this index."""
@@ -333,8 +334,8 @@ class Cluster:
         return hash(self._content)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self.racks)} racks, {len(self.machines)} machines, {len(self.gpus)} GPUs"
-        return f"<Cluster {self.name!r}: {sizes}>"
+        sizes = f"racks={len(self.racks)}, machines={len(self.machines)}, gpus={len(self.gpus)}"
+        return f"Cluster(name={self.name!r}, {sizes})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {item.name: getattr(self, item.name) for item in fields(self)}
@@ -356,7 +357,7 @@ def _locked(array: Ints) -> Ints:
 
 
 def _children(parents: Ints, index: int, size: int, kind: str) -> range:
-    if not 0 <= index < size:
+    if not isinstance(index, int | np.integer) or not 0 <= index < size:
         raise InputError(f"{kind} index {_checks.shown(index)} is not from 0 to {size - 1}")
     first, last = np.searchsorted(parents, [index, index + 1])
     return range(int(first), int(last))

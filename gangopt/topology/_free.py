@@ -166,6 +166,7 @@ class FreeState:
         InputError
             It holds nothing, or not the GPU, or less than the amount; a GPU, machine or resource is unknown.
         """
+        _checks.label(owner, "the owner")
         if gpus is None and amounts is None:
             self._release_all(owner)
             return

@@ -57,12 +57,23 @@ def tree_from_graph(
         not exactly one cluster node; an edge joins wrong levels; a node has no parent or several; a machine
         has GPUs both in slots and beside them, or no capacities.
     """
+    for attribute in (level, gpu_type, bandwidth, *([capacities] if isinstance(capacities, str) else [])):
+        _checks.label(attribute, "an attribute name")
+    if not isinstance(capacities, str):
+        _check_columns(capacities)
     checked = _simple_graph(graph)
     levels = _levels(checked, level)
     _check_root(levels)
     parents = _parents(checked, levels)
     _check_parents(levels, parents)
     return _plant(checked, levels, parents, _Attributes(capacities, gpu_type, bandwidth))
+
+
+def _check_columns(capacities: object) -> None:
+    if not isinstance(capacities, Mapping):
+        raise InputError(f"capacities is {shown(capacities)}; it must be an attribute name, or a mapping to such names")
+    for resource, attribute in capacities.items():
+        _checks.label(attribute, f"the attribute name of capacity {shown(resource)}")
 
 
 def _simple_graph(graph: object) -> nx.Graph:

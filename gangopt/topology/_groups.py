@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import TypeGuard
+
+import numpy as np
 
 from gangopt.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._tree import RawTree
 
-__all__ = ["LARGEST_CLUSTER", "MachineGroup", "tree_from_groups"]
-
-LARGEST_CLUSTER = 2_000_000
-"""Clusters with more nodes than this are refused before they are built."""
+__all__ = ["MachineGroup", "tree_from_groups"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class MachineGroup:
     @property
     def slot_sizes(self) -> tuple[int, ...]:
         """GPUs in each slot of one machine; empty for a CPU-only machine."""
-        if isinstance(self.slots, Sequence) and not isinstance(self.slots, str):
+        if _is_list(self.slots):
             return tuple(_checks.count(size, f"MachineGroup: slots[{i}]", least=1) for i, size in enumerate(self.slots))
         slots = _checks.count(self.slots, "MachineGroup: slots", least=1)
         return (self.gpus // slots,) * slots if self.gpus >= slots else ()
@@ -77,6 +77,8 @@ def tree_from_groups(
     rack_bandwidth: float | None,
 ) -> RawTree:
     """Return the raw tree of the groups, machines numbered in order and put rack after rack."""
+    if not isinstance(groups, Sequence):
+        raise InputError(f"groups are {_checks.shown(groups)}; they must be a list of MachineGroup")
     for i, group in enumerate(groups):
         if not isinstance(group, MachineGroup):
             raise InputError(f"groups[{i}] is {_checks.shown(group)}; it must be a MachineGroup")
@@ -84,8 +86,8 @@ def tree_from_groups(
         raise InputError("groups are empty; a cluster needs at least one machine")
     machines = sum(group.count for group in groups)
     nodes = sum(group.count * (1 + len(group.slot_sizes) + group.gpus) for group in groups)
-    if nodes > LARGEST_CLUSTER:
-        raise InputError(f"the cluster would have {nodes} nodes; at most {LARGEST_CLUSTER} are allowed")
+    if nodes > _checks.LARGEST_CLUSTER:
+        raise InputError(f"the cluster would have {nodes} nodes; at most {_checks.LARGEST_CLUSTER} are allowed")
     tree = RawTree(root="cluster")
     rack_of: list[int] = []
     for size in _rack_sizes(machines, machines_per_rack):
@@ -100,10 +102,14 @@ def tree_from_groups(
     return tree
 
 
+def _is_list(value: int | Sequence[int]) -> TypeGuard[Sequence[int]]:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+
 def _rack_sizes(machines: int, machines_per_rack: int | Sequence[int] | None) -> list[int]:
     if machines_per_rack is None:
         return [machines]
-    if isinstance(machines_per_rack, Sequence) and not isinstance(machines_per_rack, str):
+    if _is_list(machines_per_rack):
         sizes = [_checks.count(size, f"machines_per_rack[{i}]", least=1) for i, size in enumerate(machines_per_rack)]
         if sum(sizes) != machines:
             raise InputError(f"machines_per_rack adds up to {sum(sizes)}, but the groups have {machines} machines")

@@ -100,6 +100,8 @@ class Slowdown:
         InputError
             A locality is unknown, or a value is not a finite number above 0.
         """
+        if not isinstance(values, Mapping):
+            raise InputError(f"measured slowdowns are {_checks.shown(values)}; they must be a mapping from locality")
         for level in values:
             if level not in LOCALITIES:
                 raise unknown("locality", str(level), list(LOCALITIES))
@@ -132,11 +134,13 @@ class SlowdownTable:
     default: Slowdown | None = PRIORS
 
     def __post_init__(self) -> None:
+        if not isinstance(self.models, Mapping):
+            raise InputError(f"models are {_checks.shown(self.models)}; they must be a mapping from model to slowdown")
+        if not isinstance(self.default, Slowdown | None):
+            raise InputError(f"default is {_checks.shown(self.default)}; it must be a Slowdown or None")
         rows: dict[str, Slowdown] = {}
         for model, row in self.models.items():
             _checks.label(model, "a model's name")
-            if not isinstance(row, Slowdown | Mapping):
-                raise InputError(f"model {_checks.shown(model)}: {_checks.shown(row)} must be a mapping by locality")
             try:
                 rows[model] = row if isinstance(row, Slowdown) else (self.default or PRIORS).measured(row)
             except InputError as error:

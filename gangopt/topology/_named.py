@@ -16,6 +16,8 @@ from gangopt.topology._groups import MachineGroup
 
 __all__ = ["cluster_names", "load_cluster", "named_cluster", "save_cluster"]
 
+_LONGEST_NAME = 80
+
 
 def _optimus_testbed(name: str) -> Cluster:
     return Cluster.from_groups(
@@ -110,7 +112,9 @@ def named_cluster(name: str) -> Cluster:
         There is no cluster of this name; the message gives near matches.
     """
     if not isinstance(name, str) or name not in _BUILDERS:
-        raise unknown("cluster", name if isinstance(name, str) else _checks.shown(name), cluster_names())
+        raise unknown(
+            "cluster", name[:_LONGEST_NAME] if isinstance(name, str) else _checks.shown(name), cluster_names()
+        )
     return _BUILDERS[name](name)
 
 
@@ -129,6 +133,8 @@ def load_cluster(name_or_path: str | os.PathLike[str]) -> Cluster:
         There is neither such a name nor such a file, or the file is no cluster; the message names the file and
         the field.
     """
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise InputError(f"{_checks.shown(name_or_path)} is neither the name of a cluster nor a path")
     if isinstance(name_or_path, str):
         is_path = name_or_path.endswith(".json") or os.sep in name_or_path or _exists(name_or_path)
         if name_or_path in _BUILDERS or not is_path:
@@ -162,6 +168,6 @@ def save_cluster(cluster: Cluster, path: str | os.PathLike[str], *, edges: str =
 
 def _exists(path: str) -> bool:
     try:
-        return Path(path).exists()
+        return bool(path) and Path(path).exists()
     except (OSError, ValueError):
         return False

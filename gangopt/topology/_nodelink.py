@@ -9,6 +9,7 @@ import networkx as nx
 
 from gangopt.errors import InputError
 from gangopt.topology._checks import shown
+from gangopt.topology._graph import graph_of
 
 if TYPE_CHECKING:
     from gangopt.topology._cluster import Cluster
@@ -29,7 +30,7 @@ def node_link_of(cluster: Cluster, edges: str) -> dict[str, Any]:
     """Return the node-link data of a cluster; unknown GPU types and bandwidths are left out."""
     if edges not in _EDGE_KEYS:
         raise InputError(f"edges is {shown(edges)}; it must be 'edges' or 'links'")
-    graph = cluster.graph
+    graph = graph_of(cluster)
     head = {"format": FORMAT, "version": VERSION}
     head |= {key: word for key, word in graph.graph.items() if word}
     nodes = [{"id": node} | _known(data) for node, data in graph.nodes(data=True)]

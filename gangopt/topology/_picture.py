@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ _SLOT_GAP = 0.35  # all lengths are in sides of a GPU square
 _PAD = 0.3
 _LABEL_ROOM = 0.9
 _RACK_GAP = 1.2
+_LETTER = 0.22  # width of a letter of a machine's label
+_LONGEST_LABEL = 24
 _MOST_MACHINE_LABELS = 60
 _MOST_RACK_LABELS = 60
 _MOST_LEGEND_ENTRIES = 24
@@ -73,7 +75,7 @@ def draw(cluster: Cluster, owners: Owners | None = None, ax: Axes | None = None)
     ax.set_ylim(plan.height + _PAD, -_PAD)
     ax.set_aspect("equal")
     ax.set_axis_off()
-    ax.set_title(cluster.name or cluster.root, fontsize=10)
+    ax.set_title(_short(cluster.name or cluster.root), fontsize=10)
     return ax.figure
 
 
@@ -84,7 +86,7 @@ def _owner_list(cluster: Cluster, owners: Owners | None) -> list[str | None]:
     if isinstance(owners, Mapping):
         for gpu, owner in zip(cluster.gpu_ids(owners), owners.values(), strict=True):
             found[gpu] = owner
-    elif isinstance(owners, str) or len(owners) != len(found):
+    elif isinstance(owners, str) or not isinstance(owners, Sized) or len(owners) != len(found):
         raise InputError(f"owners are {shown(owners)}; they must be one owner or None for each of {len(found)} GPUs")
     else:
         found = list(owners)
@@ -119,7 +121,9 @@ class _Plan:
 
     def __init__(self, cluster: Cluster) -> None:
         self.labelled = len(cluster.machines) <= _MOST_MACHINE_LABELS
-        self.cell_width = 2 * _PAD + max(self._row_width(cluster, m) for m in range(len(cluster.machines)))
+        longest = max(len(_short(label)) for label in cluster.machines) if self.labelled else 0
+        rows = (self._row_width(cluster, m) for m in range(len(cluster.machines)))
+        self.cell_width = 2 * _PAD + max(*rows, longest * _LETTER, 1)
         self.cell_height = 1 + 2 * _PAD + (_LABEL_ROOM if self.labelled else 0)
         sizes = [len(cluster.rack_machines(r)) for r in range(len(cluster.racks))]
         self.rows, shelf = self._best_rows(sizes)
@@ -128,8 +132,7 @@ class _Plan:
 
     def _row_width(self, cluster: Cluster, machine: int) -> float:
         gpus, slots = len(cluster.machine_gpus(machine)), len(cluster.machine_slots(machine))
-        least = 3.0 if self.labelled else 1.0
-        return max(least, gpus + _SLOT_GAP * max(slots - 1, 0))
+        return max(1.0, gpus + _SLOT_GAP * max(slots - 1, 0))
 
     def _best_rows(self, sizes: list[int]) -> tuple[int, float]:
         """Return the machines a column and the shelf width that come nearest to the wanted aspect."""
@@ -204,17 +207,23 @@ def _paint(ax: Axes, cluster: Cluster, plan: _Plan, colours: list[Colour]) -> No
 def _label(ax: Axes, cluster: Cluster, plan: _Plan) -> None:
     if len(cluster.racks) <= _MOST_RACK_LABELS:
         for label, box in zip(cluster.racks, plan.racks, strict=True):
-            ax.text(box.x, box.y - 0.15, label, fontsize=8, va="bottom", ha="left", clip_on=True)
+            ax.text(box.x, box.y - 0.15, _short(label), fontsize=8, va="bottom", ha="left", clip_on=True)
     if plan.labelled:
         for label, box in zip(cluster.machines, plan.machines, strict=True):
-            ax.text(box.x, box.y - 0.05, label, fontsize=6.5, va="bottom", ha="left", color="#333333")
+            ax.text(box.x, box.y - 0.05, _short(label), fontsize=6.5, va="bottom", ha="left", color="#333333")
+
+
+def _short(label: str) -> str:
+    """Return a label cut to fit, with the dollar signs escaped that would start mathematics."""
+    cut = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+    return cut.replace("$", r"\$")
 
 
 def _legend(ax: Axes, colours: dict[str, Colour], some_free: bool) -> None:
     from matplotlib.patches import Patch
 
     entries = list(colours.items())
-    handles = [Patch(facecolor=colour, label=name) for name, colour in entries[:_MOST_LEGEND_ENTRIES]]
+    handles = [Patch(facecolor=colour, label=_short(name)) for name, colour in entries[:_MOST_LEGEND_ENTRIES]]
     if len(entries) > _MOST_LEGEND_ENTRIES:
         handles.append(Patch(fill=False, linewidth=0, label=f"and {len(entries) - _MOST_LEGEND_ENTRIES} more"))
     if some_free:

@@ -93,8 +93,8 @@ def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: np
 
 def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.ArrayLike | None) -> list[int]:
     """Return a number for each machine, equal where the machines are alike apart from their racks."""
-    if free is not None and free.cluster != cluster:
-        raise InputError("free is the state of another cluster; it must be of the one whose classes are asked")
+    if free is not None and (not isinstance(free, FreeState) or free.cluster != cluster):
+        raise InputError(f"free is {shown(free)}; it must be a FreeState of the cluster whose classes are asked")
     columns = [cluster.capacities, cluster.machine_bandwidth]
     if free is not None:
         columns.append(free.free_capacities)
