@@ -218,7 +218,9 @@ class LinearArrays:
 
     def _check_numbers(self) -> None:
         if not abs(self.offset) < INFINITE:
-            raise InputError(f"the objective has the constant {self.offset}; a finite number below {INFINITE:g} is needed")
+            raise InputError(
+                f"the objective has the constant {self.offset}; a finite number below {INFINITE:g} is needed"
+            )
         for name, bad, array, allowed in (
             ("objective coefficient", ~(np.abs(self.costs) < INFINITE), self.costs, f"finite, below {INFINITE:g}"),
             ("lower bound", ~(self.lower < INFINITE), self.lower, "a number or -inf"),
@@ -273,9 +275,7 @@ def _rising_in_rows(starts: NDArray[np.int32], indices: NDArray[np.int32]) -> bo
     return bool(rising.all())
 
 
-def _first_duplicate(
-    starts: NDArray[np.int32], indices: NDArray[np.int32], n_columns: int
-) -> tuple[int, int] | None:
+def _first_duplicate(starts: NDArray[np.int32], indices: NDArray[np.int32], n_columns: int) -> tuple[int, int] | None:
     row_of_entry = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
     keys = np.sort(row_of_entry * n_columns + indices)
     twice = np.flatnonzero(np.diff(keys) == 0)

@@ -41,14 +41,22 @@ class ColumnTable:
 
     def __init__(self, variables: Iterable[Any]) -> None:
         self.variables = list(variables)
-        self._position = dict(zip(map(id, self.variables), count()))
-        if len(self._position) < len(self.variables):
+        self._sort()
+        if (self._sorted_ids[1:] == self._sorted_ids[:-1]).any():
             self.variables = list({id(item): item for item in self.variables}.values())
-            self._position = dict(zip(map(id, self.variables), count()))
+            self._sort()
         self.n_own = len(self.variables)
 
-    def positions_of(self, variables: Sequence[Any]) -> NDArray[np.int32]:
-        """Return the position of each variable, adding those not seen before.
+    def _sort(self) -> None:
+        ids = _ids(self.variables)
+        self._order = np.argsort(ids, kind="stable")
+        self._sorted_ids = ids[self._order]
+
+    def positions_of(self, variables: Sequence[Any]) -> NDArray[np.intp]:
+        """Return the position of each variable, adding those of other blocks; called once a table.
+
+        The ids are looked up by binary search in the sorted ids of the block's own variables: in C, and several times
+        faster than a dictionary, as neighbours in a row are neighbours in memory.
 
         Parameters
         ----------
@@ -56,20 +64,28 @@ class ColumnTable:
 
         Returns
         -------
-        ndarray of int32
+        ndarray of int
             Positions in `variables` of the table, 0-based.
         """
-        try:
-            return self._look_up(variables)
-        except KeyError:
-            for item in variables:
-                if id(item) not in self._position:
-                    self._position[id(item)] = len(self.variables)
-                    self.variables.append(item)
-            return self._look_up(variables)
+        ids = _ids(variables)
+        if not self.n_own:
+            return self._added(variables, np.zeros(len(ids), dtype=np.intp), np.ones(len(ids), dtype=np.bool_))
+        found = np.minimum(np.searchsorted(self._sorted_ids, ids), self.n_own - 1)
+        foreign = self._sorted_ids[found] != ids
+        positions: NDArray[np.intp] = self._order[found]
+        return self._added(variables, positions, foreign) if foreign.any() else positions
 
-    def _look_up(self, variables: Sequence[Any]) -> NDArray[np.int32]:
-        return np.fromiter(map(self._position.__getitem__, map(id, variables)), np.int32, len(variables))
+    def _added(
+        self, variables: Sequence[Any], positions: NDArray[np.intp], foreign: NDArray[np.bool_]
+    ) -> NDArray[np.intp]:
+        position_of: dict[int, int] = {}
+        for entry in np.flatnonzero(foreign).tolist():
+            item = variables[entry]
+            if id(item) not in position_of:
+                position_of[id(item)] = len(self.variables)
+                self.variables.append(item)
+            positions[entry] = position_of[id(item)]
+        return positions
 
     def fixed(self) -> NDArray[np.bool_]:
         """Return which variables are fixed, one flag a variable of the table."""
@@ -103,6 +119,10 @@ class ColumnTable:
         return values
 
 
+def _ids(variables: Sequence[Any]) -> NDArray[np.uint64]:
+    return np.fromiter(map(id, variables), np.uint64, len(variables))
+
+
 def _value_in_domain(variable: Any) -> float:  # noqa: ANN401
     number = float(variable.value)
     lower, upper, integer = _domain_facts(variable.domain, variable)
@@ -132,31 +152,30 @@ def bounds_and_integrality(variables: Sequence[Any]) -> tuple[Floats, Floats, ND
     lower = _declared(variables, "_lb", -math.inf)
     upper = _declared(variables, "_ub", math.inf)
     domains = list(map(_domain, variables))
-    kinds: dict[int, int] = {}
-    facts = []
-    for domain, variable in {id(d): (d, v) for d, v in zip(reversed(domains), reversed(variables))}.values():
-        kinds[id(domain)] = len(facts)
-        facts.append(_domain_facts(domain, variable))
-    if not facts:
-        return lower, upper, np.zeros(0, dtype=np.bool_)
-    which = np.fromiter(map(kinds.__getitem__, map(id, domains)), np.intp, len(domains))
-    domain_lower, domain_upper, integer = (np.array(column) for column in zip(*facts))
-    return (
-        np.maximum(lower, domain_lower[which]),
-        np.minimum(upper, domain_upper[which]),
-        integer[which].astype(np.bool_),
-    )
+    an_example = dict(zip(map(id, domains), variables, strict=True))
+    facts = np.array([_domain_facts(item.domain, item) for item in an_example.values()]).reshape(-1, 3)
+    if len(facts) == 1:
+        domain_lower, domain_upper, whole = facts[0]
+        integer = np.full(len(domains), bool(whole))
+    else:
+        number = dict(zip(an_example, count(), strict=False))
+        which = np.fromiter(map(number.__getitem__, map(id, domains)), np.intp, len(domains))
+        domain_lower, domain_upper, integer = facts[which, 0], facts[which, 1], facts[which, 2] > 0
+    return np.maximum(lower, domain_lower), np.minimum(upper, domain_upper), integer
 
 
 def _declared(variables: Sequence[Any], slot: str, absent: float) -> Floats:
     bounds = list(map(attrgetter(slot), variables))
-    if not set(map(type, bounds)) <= _PLAIN:
-        bounds = [b if b.__class__ in _PLAIN else _evaluated(b, v) for b, v in zip(bounds, variables)]
+    kinds = set(map(type, bounds))
+    if kinds <= {type(None)}:
+        return np.full(len(bounds), absent)
+    if not kinds <= _PLAIN:
+        bounds = [b if b.__class__ in _PLAIN else _evaluated(b, v) for b, v in zip(bounds, variables, strict=True)]
     array = np.array(bounds, dtype=np.float64)
     no_number = np.isnan(array)
     if np.count_nonzero(no_number) != bounds.count(None):
-        culprit = next(v for v, bound in zip(variables, bounds) if bound is not None and bound != bound)
-        raise InputError(f"{culprit.name} has a bound that is not a number")
+        at = next(k for k in np.flatnonzero(no_number).tolist() if bounds[k] is not None)
+        raise InputError(f"{variables[at].name} has a bound that is not a number")
     array[no_number] = absent
     return array
 

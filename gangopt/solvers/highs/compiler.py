@@ -7,7 +7,6 @@ else goes through Pyomo's own linear visitor. Both give the same arrays as Pyomo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import chain, compress
 from operator import attrgetter
 from typing import Any
@@ -71,7 +70,7 @@ def compile_model(block: Any, *, include_unused: bool = True) -> LinearArrays:  
     with PauseGC():
         blocks = list(block.block_data_objects(active=True, descend_into=Block))
         _refuse_foreign_components(block)
-        table = ColumnTable(chain.from_iterable(_data(item, Var) for item in blocks))
+        table = ColumnTable(chain.from_iterable([_data(item, Var) for item in blocks]))
         sense, objective = _only_objective(blocks)
         walk = _Walk()
         offset = 0.0 if objective is None else walk.add(objective.expr, objective)
@@ -106,16 +105,13 @@ def _refuse_foreign_components(block: Any) -> None:  # noqa: ANN401
                 )
 
 
-def _data(block: Any, kind: type) -> Iterator[Any]:  # noqa: ANN401
-    """Members of a block's own components of one kind, each once even where a Reference repeats it."""
-    references = []
+def _data(block: Any, kind: type) -> list[Any]:  # noqa: ANN401
+    """Return the members of a block's own components of one kind, those that References repeat last."""
+    members: list[Any] = []
+    references: list[Any] = []
     for component in block.component_objects(kind, active=None if kind is Var else True, descend_into=False):
-        if component.is_reference():
-            references.append(component)
-        else:
-            yield from component.values()
-    for component in references:
-        yield from component.values()
+        (references if component.is_reference() else members).extend(component.values())
+    return members + references if references else members
 
 
 def _only_objective(blocks: list[Any]) -> tuple[Sense, Any]:
@@ -223,7 +219,9 @@ class _Walk:
         try:
             return np.array(self.coefficients, dtype=np.float64)
         except (TypeError, ValueError):
-            return np.array([_evaluated(c, v) for c, v in zip(self.coefficients, self.variables)], dtype=np.float64)
+            return np.array(
+                [_evaluated(c, v) for c, v in zip(self.coefficients, self.variables, strict=True)], dtype=np.float64
+            )
 
 
 def _evaluated(coefficient: Any, variable: Any) -> float:  # noqa: ANN401
@@ -244,9 +242,11 @@ def _assemble(
     """Turn terms into arrays: sum repeated variables, move fixed ones to the constants, drop rows that hold."""
     positions, coefficients = table.positions_of(walk.variables), walk.numbers()
     n = len(table.variables)
-    costs = np.bincount(positions[:n_costs], coefficients[:n_costs], minlength=n)
+    costs: Floats = np.bincount(positions[:n_costs], coefficients[:n_costs], minlength=n).astype(np.float64)
     starts = np.array([n_costs, *rows.ends], dtype=np.int32) - n_costs
-    matrix = csr_matrix((coefficients[n_costs:], positions[n_costs:], starts), shape=(len(rows.ends), n))
+    matrix = csr_matrix(
+        (coefficients[n_costs:], positions[n_costs:].astype(np.int32), starts), shape=(len(rows.ends), n)
+    )
     if not matrix.has_canonical_format:
         matrix.sum_duplicates()
     if (matrix.data == 0).any():
@@ -294,4 +294,5 @@ def _assemble(
 def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, shifts: Floats) -> NDArray[np.bool_]:  # noqa: ANN401
     """Mark rows without entries whose constant lies within the bounds, to a tolerance relative to that constant."""
     slack = CONSTANT_ROW_TOLERANCE * np.maximum(1.0, np.abs(shifts))
-    return (np.diff(matrix.indptr) == 0) & (lower <= slack) & (upper >= -slack)
+    empty: NDArray[np.bool_] = np.diff(matrix.indptr) == 0
+    return empty & (lower <= slack) & (upper >= -slack)

@@ -108,10 +108,11 @@ class Monitor:
         believable = self._bound < bound < self._incumbent
         if believable:
             self._bound = bound
+        known = min(self._bound, self._incumbent)
         now = self.seconds()
         if better or (believable and now - self._reported >= _BOUND_INTERVAL):
             self._reported = now
-            self._note(now, self._in_model_unit(self._incumbent), self._in_model_unit(self._bound))
+            self._note(now, self._in_model_unit(self._incumbent), self._in_model_unit(known))
 
     def _in_model_unit(self, value: float) -> float | None:
         return self._sign * value / self._scale if math.isfinite(value) else None
@@ -162,7 +163,7 @@ class Monitor:
             return
         try:
             receiver(item)
-        except BaseException as error:  # noqa: BLE001 - kept, and raised once HiGHS has stopped
+        except BaseException as error:
             self._failure = error
             self.stopped.set()
 
@@ -186,7 +187,7 @@ def run_in_thread(work: Callable[[], T], monitor: Monitor) -> T:
     def worker() -> None:
         try:
             answer.append(work())
-        except BaseException as error:  # noqa: BLE001 - raised in the calling thread
+        except BaseException as error:
             failure.append(error)
         finally:
             release_scheduler()

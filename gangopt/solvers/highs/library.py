@@ -37,10 +37,15 @@ _banner_printed = False
 
 def new_highs() -> Any:  # noqa: ANN401 - highspy's class has no usable stub
     """Return a HiGHS instance that writes nothing to the terminal."""
-    highs = highspy.Highs() if _banner_printed else _first_highs()
+    highs = _make() if _banner_printed else _first_highs()
     for name in ("output_flag", "log_to_console"):
         highs.setOptionValue(name, False)
     return highs
+
+
+def _make() -> Any:  # noqa: ANN401
+    make: Any = highspy.Highs
+    return make()
 
 
 def _first_highs() -> Any:  # noqa: ANN401
@@ -54,13 +59,13 @@ def _first_highs() -> Any:  # noqa: ANN401
         try:
             real = os.dup(_STDOUT)
         except OSError:
-            return highspy.Highs()
+            return _make()
         with tempfile.TemporaryFile() as captured:
             try:
                 if sys.stdout is not None and not sys.stdout.closed:
                     sys.stdout.flush()
                 os.dup2(captured.fileno(), _STDOUT)
-                highs = highspy.Highs()
+                highs = _make()
             finally:
                 os.dup2(real, _STDOUT)
                 captured.seek(0)

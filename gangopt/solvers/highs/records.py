@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Literal
 
 from gangopt.errors import InputError

@@ -1,0 +1,242 @@
+"""The course of one solve: trivial answers, HiGHS, what its answer means, and the check of its point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from highspy import HighsModelStatus as Status
+
+from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.solvers.highs.driver import Monitor
+from gangopt.solvers.highs.handle import Handle, cost_scale, options_for
+from gangopt.solvers.highs.library import HIGHS_VERSION
+from gangopt.solvers.highs.records import SolutionStatus, SolverOutcome, SolveSettings, Termination
+from gangopt.solvers.highs.trivial import decide
+from gangopt.solvers.highs.verification import fixed_integers, rounded, violation
+
+__all__ = ["Engine"]
+
+_TERMINATIONS: dict[Any, Termination] = {
+    Status.kOptimal: "optimal",
+    Status.kInfeasible: "infeasible",
+    Status.kUnbounded: "unbounded",
+    Status.kUnboundedOrInfeasible: "unbounded",
+    Status.kTimeLimit: "time_limit",
+    Status.kInterrupt: "interrupted",
+    Status.kObjectiveBound: "interrupted",
+    Status.kObjectiveTarget: "interrupted",
+    Status.kIterationLimit: "interrupted",
+    Status.kSolutionLimit: "interrupted",
+}
+"""Every other status is an error."""
+_OPTION_LIMITS = {
+    Status.kObjectiveBound,
+    Status.kObjectiveTarget,
+    Status.kIterationLimit,
+    Status.kSolutionLimit,
+}
+"""Stops that only an option of the caller can cause."""
+_PRUNING_TOLERANCE = 1e-6
+"""HiGHS leaves out what is better by less than this in the costs it sees (`mip_feasibility_tolerance`)."""
+_RELATIVE_TOLERANCE = 1e-9
+_SMALLEST_COEFFICIENT = 1e-9
+"""HiGHS drops matrix entries at or below this size."""
+
+
+@dataclass
+class _Findings:
+    """What a solve has shown so far."""
+
+    termination: Termination
+    point: Floats | None = None
+    bound: float | None = None
+    conflict: tuple[str, ...] = ()
+    duals: tuple[Floats, Floats] | None = None
+    nodes: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Engine:
+    """Solves models one after the other with the same settings and the same HiGHS instance.
+
+    Parameters
+    ----------
+    settings : how to solve
+
+    Raises
+    ------
+    InputError
+        If HiGHS does not accept an option.
+    """
+
+    def __init__(self, settings: SolveSettings) -> None:
+        self._settings = settings
+        self._handle = Handle(settings)
+
+    def solve(self, arrays: LinearArrays, tight: LinearArrays, start: Floats | None) -> SolverOutcome:
+        """Solve a model.
+
+        Parameters
+        ----------
+        arrays : the model as stated
+        tight : the same, tightened
+        start : a full point to start from, or None
+
+        Returns
+        -------
+        SolverOutcome
+            In the model's own sense and unit.
+        """
+        scale = cost_scale(arrays)
+        monitor = Monitor(self._settings, arrays.sense == "maximise", scale)
+        decision = decide(tight)
+        if decision is None:
+            findings = self._run(arrays, tight, start, monitor, scale)
+        else:
+            notes = () if decision.message is None else (decision.message,)
+            findings = _Findings(decision.termination, decision.values, conflict=decision.conflict, notes=notes)
+            if decision.values is not None:
+                findings.bound = arrays.objective(decision.values)
+        return self._outcome(arrays, findings, monitor, scale)
+
+    def clear(self) -> None:
+        """Give back the memory of the model."""
+        self._handle.clear()
+
+    def _run(
+        self, arrays: LinearArrays, tight: LinearArrays, start: Floats | None, monitor: Monitor, scale: float
+    ) -> _Findings:
+        self._handle.load(tight, scale)
+        notes = [*_dropped(tight), *self._offer(start, tight)]
+        status = self._handle.run(monitor)
+        termination = _TERMINATIONS.get(status, "error")
+        if termination == "error" or status in _OPTION_LIMITS:
+            notes.append(f"HiGHS stopped with the status {self._handle.status_text()!r}")
+        findings = _Findings(termination, nodes=self._handle.nodes(), notes=tuple(notes))
+        if termination == "unbounded":
+            findings = self._feasible_or_not(tight, monitor, findings)
+        if findings.termination == "infeasible" and self._settings.explain:
+            findings.conflict = self._handle.conflict(tight, monitor)
+        if findings.termination not in {"infeasible", "unbounded"}:
+            self._read_point(arrays, tight, monitor, scale, findings)
+        if monitor.interrupted:
+            findings.termination = "interrupted"
+        return findings
+
+    def _offer(self, start: Floats | None, tight: LinearArrays) -> list[str]:
+        if start is None:
+            return []
+        if not tight.is_mip:
+            return ["the start was not used: a linear program needs none"]
+        point = rounded(tight, start)
+        broken = violation(tight, point, start)
+        if broken is not None:
+            return [f"the start was not used: {broken}"]
+        self._handle.start_from(point)
+        return []
+
+    def _feasible_or_not(self, tight: LinearArrays, monitor: Monitor, findings: _Findings) -> _Findings:
+        """Decide between infeasible and unbounded, which HiGHS may leave open, by solving without an objective."""
+        phase_one = Handle(replace(self._settings, log=None))
+        phase_one.load(replace(tight, costs=np.zeros(tight.n_columns), offset=0.0), 1.0)
+        status = phase_one.run(monitor, report=False)
+        termination = _TERMINATIONS.get(status, "error")
+        if termination == "optimal":
+            return replace(findings, termination="unbounded")
+        if termination == "infeasible":
+            self._handle = phase_one
+        return replace(findings, termination=termination)
+
+    def _read_point(
+        self, arrays: LinearArrays, tight: LinearArrays, monitor: Monitor, scale: float, findings: _Findings
+    ) -> None:
+        found = self._handle.point()
+        if arrays.is_mip:
+            findings.bound = self._handle.mip_bound(scale)
+        if found is None:
+            return
+        point = rounded(tight, found)
+        broken = violation(tight, point, found)
+        if broken is not None and arrays.is_mip:
+            point, broken = self._repaired(tight, point, monitor, scale, broken)
+        if broken is not None:
+            findings.termination = "error"
+            findings.notes += (f"the point that HiGHS returned was refused: {broken}",)
+            return
+        findings.point = point
+        if not arrays.is_mip:
+            findings.duals = self._handle.duals(scale)
+            if findings.termination == "optimal":
+                findings.bound = arrays.objective(point)
+
+    def _repaired(
+        self, tight: LinearArrays, point: Floats, monitor: Monitor, scale: float, broken: str
+    ) -> tuple[Floats, str | None]:
+        """Keep the rounded whole numbers and solve again for the rest."""
+        if tight.integer.all():
+            return point, broken
+        rest = fixed_integers(tight, point)
+        handle = Handle(replace(self._settings, log=None, options={}))
+        handle.load(rest, scale)
+        handle.run(monitor, report=False)
+        again = handle.point()
+        if again is None:
+            return point, broken
+        again = rounded(tight, again)
+        return again, violation(tight, again)
+
+    def _outcome(self, arrays: LinearArrays, findings: _Findings, monitor: Monitor, scale: float) -> SolverOutcome:
+        objective = None if findings.point is None else arrays.objective(findings.point)
+        bound, notes = findings.bound, list(findings.notes)
+        termination = findings.termination
+        status: SolutionStatus = "none"
+        if objective is not None:
+            bound, status, doubt = self._compare(arrays, objective, bound, scale, termination == "optimal")
+            if doubt is not None:
+                termination = "error"
+                notes.append(doubt)
+        seconds = monitor.seconds()
+        monitor.finish(objective, bound)
+        row_duals, reduced_costs = findings.duals or (None, None)
+        return SolverOutcome(
+            termination=termination,
+            solution_status=status,
+            objective=objective,
+            bound=bound,
+            values=findings.point,
+            seconds=seconds,
+            trajectory=tuple(monitor.trajectory),
+            solver="highs",
+            version=HIGHS_VERSION,
+            options=options_for(self._settings),
+            conflict=findings.conflict,
+            row_duals=row_duals,
+            reduced_costs=reduced_costs,
+            nodes=findings.nodes,
+            message="; ".join(notes) or None,
+        )
+
+    def _compare(
+        self, arrays: LinearArrays, objective: float, bound: float | None, scale: float, claimed: bool
+    ) -> tuple[float | None, SolutionStatus, str | None]:
+        """Say what objective and bound prove: the bound to report, the status, and a doubt about a claimed optimum."""
+        if bound is None:
+            doubt = "HiGHS calls the solution optimal but gives no bound" if claimed else None
+            return None, "feasible", doubt
+        tolerance = _PRUNING_TOLERANCE / scale + _RELATIVE_TOLERANCE * abs(objective)
+        distance = bound - objective if arrays.sense == "maximise" else objective - bound
+        if distance < -tolerance:
+            return None, "feasible", f"HiGHS gives the bound {bound}, beyond the objective {objective}"
+        if distance <= tolerance:
+            return objective, "optimal", None
+        asked = max(self._settings.abs_gap, self._settings.rel_gap * abs(bound)) + tolerance
+        if claimed and distance > asked:
+            return bound, "feasible", f"HiGHS calls {objective} optimal, but its bound is {bound}"
+        return bound, "feasible", None
+
+
+def _dropped(arrays: LinearArrays) -> list[str]:
+    small = int(np.count_nonzero(np.abs(arrays.values) <= _SMALLEST_COEFFICIENT))
+    return [f"HiGHS takes {small} coefficients of size {_SMALLEST_COEFFICIENT:g} or less as 0"] if small else []

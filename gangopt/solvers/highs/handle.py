@@ -1,0 +1,203 @@
+"""One HiGHS instance with every status checked; the only place that calls its methods."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import highspy
+import numpy as np
+from highspy import HighsModelStatus, HighsStatus, IisBoundStatus, MatrixFormat, ObjSense
+
+from gangopt.errors import SolverError
+from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.solvers.highs.driver import Monitor, run_in_thread
+from gangopt.solvers.highs.library import new_highs, refuse_owned, set_options
+from gangopt.solvers.highs.records import SolveSettings
+
+__all__ = ["Handle", "cost_scale", "options_for"]
+
+_IRREDUCIBLE = 6
+"""The `iis_strategy` whose conflicts are irreducible for rows; the default finds nothing."""
+_CONFLICT_SECONDS = 10.0
+_BINDING = {
+    int(getattr(IisBoundStatus, name))
+    for name in ("kIisBoundStatusLower", "kIisBoundStatusUpper", "kIisBoundStatusBoxed")
+}
+
+
+def cost_scale(arrays: LinearArrays) -> float:
+    """Return the power of two that brings the largest cost of a model with small costs to 1..2.
+
+    HiGHS compares objectives with absolute tolerances (1e-6 in branch and bound): with costs near 1e-9 it calls any
+    feasible point optimal. A power of two changes no digit of the costs.
+
+    Parameters
+    ----------
+    arrays : the model
+
+    Returns
+    -------
+    float
+        1 where the largest absolute cost is at least 1, or all are 0.
+    """
+    largest = float(np.abs(arrays.costs).max(initial=0.0))
+    if largest == 0.0 or largest >= 1.0:
+        return 1.0
+    return 2.0 ** min(1 - math.frexp(largest)[1], 1000)
+
+
+def options_for(settings: SolveSettings, scale: float = 1.0) -> dict[str, object]:
+    """Translate settings to HiGHS options.
+
+    HiGHS measures its relative gap against the objective, gangopt against the bound; `g / (1 + g)` of the first
+    implies `g` of the second.
+
+    Parameters
+    ----------
+    settings : how to solve
+    scale : factor between the model's costs and those given to HiGHS
+
+    Returns
+    -------
+    dict
+        Values by HiGHS's own option names.
+    """
+    return {
+        "threads": int(settings.threads),
+        "random_seed": int(settings.seed),
+        "mip_rel_gap": settings.rel_gap / (1.0 + settings.rel_gap),
+        "mip_abs_gap": settings.abs_gap * scale,
+        **({} if settings.time_limit is None else {"time_limit": float(settings.time_limit)}),
+        **settings.options,
+    }
+
+
+class Handle:
+    """A silent HiGHS instance that holds one model.
+
+    Parameters
+    ----------
+    settings : how to solve
+
+    Raises
+    ------
+    InputError
+        If HiGHS does not accept an option.
+    """
+
+    def __init__(self, settings: SolveSettings) -> None:
+        refuse_owned(settings.options)
+        self._settings = settings
+        self._highs = new_highs()
+        set_options(self._highs, options_for(settings))
+        if settings.log is not None or "log_file" in settings.options:
+            set_options(self._highs, {"output_flag": True})
+
+    def load(self, arrays: LinearArrays, scale: float) -> None:
+        """Give HiGHS a model; the basis of the one before is kept where its columns are the same in number.
+
+        Parameters
+        ----------
+        arrays : the model, checked
+        scale : factor for the costs
+        """
+        basis = self._highs.getBasis() if self._highs.getNumCol() == arrays.n_columns else None
+        maximise = arrays.sense == "maximise"
+        status = self._highs.passModel(
+            arrays.n_columns,
+            arrays.n_rows,
+            len(arrays.values),
+            int(MatrixFormat.kRowwise),
+            int(ObjSense.kMaximize if maximise else ObjSense.kMinimize),
+            arrays.offset * scale,
+            arrays.costs * scale,
+            arrays.lower,
+            arrays.upper,
+            arrays.row_lower,
+            arrays.row_upper,
+            arrays.starts,
+            arrays.indices,
+            arrays.values,
+            arrays.integer.astype(np.int32),
+        )
+        if status == HighsStatus.kError:
+            raise SolverError("HiGHS refused the model without a reason")
+        set_options(self._highs, {"mip_abs_gap": self._settings.abs_gap * scale})
+        if basis is not None and basis.valid and not arrays.is_mip:
+            self._reuse(basis, arrays.n_rows)
+
+    def _reuse(self, basis: Any, n_rows: int) -> None:  # noqa: ANN401
+        rows = list(basis.row_status)
+        if len(rows) <= n_rows:
+            basis.row_status = rows + [highspy.HighsBasisStatus.kBasic] * (n_rows - len(rows))
+            self._highs.setBasis(basis)
+
+    def start_from(self, x: Floats) -> None:
+        """Give HiGHS a full feasible point to start from."""
+        solution = highspy.HighsSolution()
+        solution.col_value = x.tolist()
+        if self._highs.setSolution(solution) == HighsStatus.kError:
+            raise SolverError("HiGHS refused a start of the right length")
+
+    def run(self, monitor: Monitor, *, report: bool = True) -> HighsModelStatus:
+        """Solve within what is left of the time limit and return HiGHS's own status."""
+        limit = self._settings.time_limit
+        if limit is not None:
+            set_options(self._highs, {"time_limit": max(0.0, limit - monitor.seconds())})
+        monitor.attach(self._highs, report=report)
+        run_in_thread(self._highs.run, monitor)
+        status: HighsModelStatus = self._highs.getModelStatus()
+        return status
+
+    def clear(self) -> None:
+        """Give back the memory of the model."""
+        self._highs.clearModel()
+
+    def status_text(self) -> str:
+        """Return HiGHS's name of the model status."""
+        return str(self._highs.modelStatusToString(self._highs.getModelStatus()))
+
+    def point(self) -> Floats | None:
+        """Return the values of the columns if HiGHS holds a feasible point."""
+        if self._highs.getInfo().primal_solution_status != highspy.kSolutionStatusFeasible:
+            return None
+        solution = self._highs.getSolution()
+        return np.array(solution.col_value) if solution.value_valid else None
+
+    def duals(self, scale: float) -> tuple[Floats, Floats] | None:
+        """Return row duals and reduced costs in the model's own unit if HiGHS has them."""
+        solution = self._highs.getSolution()
+        if not solution.dual_valid:
+            return None
+        return np.array(solution.row_dual) / scale, np.array(solution.col_dual) / scale
+
+    def mip_bound(self, scale: float) -> float | None:
+        """Return the proven bound of branch and bound in the model's own unit, or None."""
+        bound = float(self._highs.getInfo().mip_dual_bound)
+        return bound / scale if math.isfinite(bound) else None
+
+    def nodes(self) -> int | None:
+        """Return the number of branch-and-bound nodes, None where there was no such search."""
+        nodes = int(self._highs.getInfo().mip_node_count)
+        return nodes if nodes >= 0 else None
+
+    def conflict(self, arrays: LinearArrays, monitor: Monitor) -> tuple[str, ...]:
+        """Return names of rows and bounded columns that cannot hold together, empty if HiGHS cannot tell.
+
+        Parameters
+        ----------
+        arrays : the model
+        monitor : of the solve
+        """
+        limit = self._settings.time_limit
+        seconds = _CONFLICT_SECONDS if limit is None else min(_CONFLICT_SECONDS, limit - monitor.seconds())
+        if seconds <= 0 or monitor.stopped.is_set():
+            return ()
+        set_options(self._highs, {"iis_strategy": _IRREDUCIBLE, "iis_time_limit": seconds})
+        status, found = run_in_thread(self._highs.getIis, monitor)
+        if status != HighsStatus.kOk or not found.valid_:
+            return ()
+        rows = tuple(arrays.row_name(row) for row in found.row_index_)
+        bounds = zip(found.col_index_, found.col_bound_, strict=True)
+        return rows + tuple(arrays.column_name(column) for column, kind in bounds if int(kind) in _BINDING)

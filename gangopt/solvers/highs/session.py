@@ -1,0 +1,272 @@
+"""One model in HiGHS: solve it, change it, solve it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gangopt.errors import InputError
+from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.solvers.highs.compiler import compile_model
+from gangopt.solvers.highs.engine import Engine
+from gangopt.solvers.highs.records import Progress, SolverOutcome, SolveSettings
+from gangopt.solvers.highs.trivial import tightened
+
+__all__ = [
+    "Progress",
+    "Session",
+    "SolveSettings",
+    "SolverOutcome",
+    "current_values",
+    "load_values",
+    "solve_arrays",
+    "solve_model",
+]
+
+
+class Session:
+    """A linear model held in HiGHS, for one solve or for many with changes between them.
+
+    Parameters
+    ----------
+    arrays : the model
+    settings : how to solve it
+
+    Raises
+    ------
+    InputError
+        If the arrays or an option are not acceptable.
+    """
+
+    def __init__(self, arrays: LinearArrays, settings: SolveSettings | None = None) -> None:
+        arrays.check()
+        self.settings = SolveSettings() if settings is None else settings
+        self._engine = Engine(self.settings)
+        self._start: Floats | None = None
+        self._set(arrays)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.clear()
+
+    @property
+    def arrays(self) -> LinearArrays:
+        """The model as it stands, changes included."""
+        return self._arrays
+
+    def warm_start(self, values: ArrayLike) -> None:
+        """Give a point to start the next solve from; it is checked then, and a note says if it was of no use.
+
+        Parameters
+        ----------
+        values : one finite value for every column
+
+        Raises
+        ------
+        InputError
+            If the length differs from the number of columns, or a value is not finite.
+        """
+        start = np.array(values, dtype=np.float64)
+        if start.shape != (self._arrays.n_columns,):
+            raise InputError(f"the start has shape {start.shape}; {self._arrays.n_columns} values are needed")
+        if not np.isfinite(start).all():
+            at = int(np.argmin(np.isfinite(start)))
+            raise InputError(f"the start gives {self._arrays.column_name(at)} the value {start[at]}; finite is needed")
+        self._start = start
+
+    def solve(self) -> SolverOutcome:
+        """Solve the model as it stands.
+
+        Returns
+        -------
+        SolverOutcome
+            Also when there is no solution; only a wrong option or a failure inside HiGHS raises.
+        """
+        start, self._start = self._start, None
+        return self._engine.solve(self._arrays, self._tight, start)
+
+    def change_costs(self, columns: ArrayLike, costs: ArrayLike) -> None:
+        """Change objective coefficients.
+
+        Parameters
+        ----------
+        columns : positions, 0-based
+        costs : new coefficients, one a position
+        """
+        changed = _changed(self._arrays.costs, columns, costs)
+        self._set(replace(self._arrays, costs=changed))
+
+    def change_bounds(self, columns: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        """Change bounds of columns.
+
+        Parameters
+        ----------
+        columns : positions, 0-based
+        lower, upper : new bounds, one a position or one for all
+        """
+        arrays = self._arrays
+        lowers, uppers = _changed(arrays.lower, columns, lower), _changed(arrays.upper, columns, upper)
+        self._set(replace(arrays, lower=lowers, upper=uppers))
+
+    def change_row_bounds(self, rows: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> None:
+        """Change bounds of rows.
+
+        Parameters
+        ----------
+        rows : positions, 0-based
+        lower, upper : new bounds, one a position or one for all
+        """
+        arrays = self._arrays
+        lowers, uppers = _changed(arrays.row_lower, rows, lower), _changed(arrays.row_upper, rows, upper)
+        self._set(replace(arrays, row_lower=lowers, row_upper=uppers))
+
+    def add_rows(self, matrix: Any, lower: ArrayLike, upper: ArrayLike, names: Sequence[str] = ()) -> None:  # noqa: ANN401
+        """Add rows below the present ones.
+
+        Parameters
+        ----------
+        matrix : scipy sparse matrix or two-dimensional array, shape (new rows, columns)
+        lower, upper : bounds of the new rows, one a row or one for all
+        names : names of the new rows, for messages; empty for none
+        """
+        old = self._arrays
+        new = LinearArrays.from_matrix(old.costs, matrix, lower, upper, old.lower, old.upper, old.integer, names=names)
+        old_names = old.rows or [f"row {k}" for k in range(old.n_rows)]
+        new_names = new.rows or [f"row {k + old.n_rows}" for k in range(new.n_rows)]
+        self._set(
+            replace(
+                old,
+                row_lower=np.concatenate([old.row_lower, new.row_lower]),
+                row_upper=np.concatenate([old.row_upper, new.row_upper]),
+                starts=np.concatenate([old.starts, new.starts[1:] + len(old.values)]),
+                indices=np.concatenate([old.indices, new.indices]),
+                values=np.concatenate([old.values, new.values]),
+                rows=[*old_names, *new_names],
+            )
+        )
+
+    def _set(self, arrays: LinearArrays) -> None:
+        arrays.check()
+        self._arrays = arrays
+        self._tight = tightened(arrays)
+
+
+def _changed(vector: Floats, positions: ArrayLike, values: ArrayLike) -> Floats:
+    at: NDArray[Any] = np.atleast_1d(np.asarray(positions))
+    if not np.issubdtype(at.dtype, np.integer) or (len(at) and not 0 <= at.min() <= at.max() < len(vector)):
+        raise InputError(f"positions must be whole numbers from 0 to {len(vector) - 1}")
+    result = vector.copy()
+    try:
+        result[at] = np.asarray(values, dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"{np.size(values)} values for {len(at)} positions") from error
+    return result
+
+
+def solve_arrays(
+    arrays: LinearArrays, settings: SolveSettings | None = None, start: ArrayLike | None = None
+) -> SolverOutcome:
+    """Solve a model given as arrays.
+
+    Parameters
+    ----------
+    arrays : the model
+    settings : how to solve it
+    start : one value for every column to start from, or None
+
+    Returns
+    -------
+    SolverOutcome
+        Also when there is no solution.
+    """
+    session = Session(arrays, settings)
+    if start is not None:
+        session.warm_start(start)
+    return session.solve()
+
+
+def solve_model(
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    settings: SolveSettings | None = None,
+    *,
+    warm_start: bool = False,
+    load: bool = True,
+) -> SolverOutcome:
+    """Solve a linear Pyomo model or block and write the solution back to its variables.
+
+    Parameters
+    ----------
+    model : ConcreteModel, Block or member of an indexed Block
+    settings : how to solve it
+    warm_start : start from the values that the variables have; every unfixed variable needs one
+    load : write the solution to the variables, if there is one
+
+    Returns
+    -------
+    SolverOutcome
+        Also when there is no solution; the variables keep their values then.
+
+    Raises
+    ------
+    InputError
+        If the model is not linear, or a variable has no value to start from.
+    """
+    arrays = compile_model(model)
+    start = current_values(arrays) if warm_start else None
+    outcome = solve_arrays(arrays, settings, start)
+    if load and outcome.values is not None:
+        load_values(arrays, outcome.values)
+    return outcome
+
+
+def current_values(arrays: LinearArrays) -> Floats:
+    """Return the values of the Pyomo variables in column order.
+
+    Parameters
+    ----------
+    arrays : a compiled model
+
+    Returns
+    -------
+    ndarray
+        One value a column.
+
+    Raises
+    ------
+    InputError
+        If a variable has no value.
+    """
+    values = [variable.value for variable in arrays.columns]
+    if None in values:
+        name = arrays.column_name(values.index(None))
+        raise InputError(f"{name} has no value to start from; a start needs one for every variable")
+    return np.array(values, dtype=np.float64)
+
+
+def load_values(arrays: LinearArrays, values: ArrayLike) -> None:
+    """Write values to the Pyomo variables of a compiled model.
+
+    Parameters
+    ----------
+    arrays : a compiled model
+    values : one value a column
+
+    Raises
+    ------
+    InputError
+        If the arrays come from no model, or the lengths differ.
+    """
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.shape != (len(arrays.columns),):
+        raise InputError(f"{vector.size} values for {len(arrays.columns)} variables")
+    for variable, number in zip(arrays.columns, vector.tolist(), strict=True):
+        variable.set_value(number, skip_validation=True)

@@ -1,0 +1,108 @@
+"""What needs no solver: bounds that cross, rows without entries, models without columns or rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
+from gangopt.solvers.highs.records import Termination
+
+__all__ = ["Decision", "decide", "tightened"]
+
+_TOLERANCE = 1e-9
+"""Bounds that cross by at most this times max(1, abs(bound)) are taken as equal: sums of floats differ by as much."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Answer to a model that needs no solver.
+
+    Attributes
+    ----------
+    termination : `optimal`, `infeasible` or `unbounded`
+    values : one value a column, None without a solution
+    conflict : names of the components that cannot hold
+    message : why, in one line
+    """
+
+    termination: Termination
+    values: Floats | None = None
+    conflict: tuple[str, ...] = ()
+    message: str | None = None
+
+
+def tightened(arrays: LinearArrays) -> LinearArrays:
+    """Return the model with whole-number bounds on whole-number columns, and no bounds that cross by rounding.
+
+    Parameters
+    ----------
+    arrays : the model
+
+    Returns
+    -------
+    LinearArrays
+        With the same solutions.
+    """
+    lower, upper = arrays.lower, arrays.upper
+    if arrays.is_mip:
+        lower = np.where(arrays.integer, np.ceil(lower - _slack(lower)), lower)
+        upper = np.where(arrays.integer, np.floor(upper + _slack(upper)), upper)
+    row_lower = arrays.row_lower
+    return replace(
+        arrays,
+        lower=lower,
+        upper=_uncrossed(lower, upper),
+        row_upper=_uncrossed(row_lower, arrays.row_upper),
+    )
+
+
+def decide(arrays: LinearArrays) -> Decision | None:
+    """Return the answer to a model that needs no solver, or None.
+
+    Parameters
+    ----------
+    arrays : the model, tightened
+
+    Returns
+    -------
+    Decision or None
+        None when HiGHS has to decide.
+    """
+    for lower, upper, name in (
+        (arrays.lower, arrays.upper, arrays.column_name),
+        (arrays.row_lower, arrays.row_upper, arrays.row_name),
+    ):
+        crossed = lower > upper
+        if crossed.any():
+            at = int(np.argmax(crossed))
+            reason = f"{name(at)} has the lower bound {lower[at]} above its upper bound {upper[at]}"
+            return Decision("infeasible", conflict=(name(at),), message=reason)
+    empty = np.diff(arrays.starts) == 0
+    broken = empty & ((arrays.row_lower > _TOLERANCE) | (arrays.row_upper < -_TOLERANCE))
+    if broken.any():
+        at = int(np.argmax(broken))
+        reason = f"{arrays.row_name(at)} has no variables and cannot hold"
+        return Decision("infeasible", conflict=(arrays.row_name(at),), message=reason)
+    return _best_of_each_column(arrays) if empty.all() else None
+
+
+def _best_of_each_column(arrays: LinearArrays) -> Decision:
+    costs = arrays.costs if arrays.sense == "minimise" else -arrays.costs
+    idle = np.clip(0.0, arrays.lower, arrays.upper)
+    values = np.where(costs > 0, arrays.lower, np.where(costs < 0, arrays.upper, idle))
+    free = np.abs(values) >= INFINITE
+    if free.any():
+        name = arrays.column_name(int(np.argmax(free)))
+        return Decision("unbounded", message=f"{name} improves the objective without end")
+    return Decision("optimal", values=values + 0.0)
+
+
+def _slack(bounds: Floats) -> Floats:
+    return _TOLERANCE * np.maximum(1.0, np.where(np.isfinite(bounds), np.abs(bounds), 0.0))
+
+
+def _uncrossed(lower: Floats, upper: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        return np.where((lower > upper) & (lower - upper <= _slack(lower)), lower, upper)
