@@ -47,7 +47,7 @@ def locality(cluster: Cluster, gpus: Iterable[int | str]) -> str:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """The slowdown S of a job by locality: step time at a locality over step time within one slot's speed.
+    """The slowdown S of a job by locality: step time at a locality over the undisturbed step time.
 
     S multiplies the time of a step: 1 is no loss, 1.3 is 30 % longer. The defaults are the priors of THEMIS.
 
