@@ -27,7 +27,7 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-CAPACITY_TOLERANCE = 1e-9
+CAPACITY_TOLERANCE = 1e-11
 """Relative excess over a capacity that counts as rounding: three tasks of 0.1 fill a capacity of 0.3."""
 
 MAX_CONFIGURATIONS = 40_000_000

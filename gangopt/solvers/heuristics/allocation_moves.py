@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InfeasibleError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.errors import InfeasibleError, NoSolutionError
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
 
 __all__ = ["Seed", "ladders", "next_allowed", "seed_configurations", "to_solution"]
 
@@ -31,7 +32,7 @@ class Seed:
     free: FloatArray
 
 
-def seed_configurations(instance: AllocationInstance) -> Seed:
+def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | None = None) -> Seed:
     """Return every job's smallest allowed configuration: 1 + 1, or where that is a hole the fewest tasks.
 
     Ties go to the faster configuration, then to fewer parameter servers.
@@ -39,6 +40,7 @@ def seed_configurations(instance: AllocationInstance) -> Seed:
     Parameters
     ----------
     instance : the allocation
+    grids : its completion times, if they are at hand
 
     Returns
     -------
@@ -47,28 +49,57 @@ def seed_configurations(instance: AllocationInstance) -> Seed:
     Raises
     ------
     InfeasibleError
-        If these configurations exceed a capacity; names the resource and by how much.
+        If the least that all jobs can take of a resource exceeds its capacity, which proves that nothing fits; names
+        the resource and by how much.
+    NoSolutionError
+        If only these configurations do not fit together, which tables with holes make possible.
     """
     J = len(instance.jobs)
     ps, workers = np.empty(J, dtype=np.int64), np.empty(J, dtype=np.int64)
-    for grid in instance.time_grids():
-        n, P, W = grid.seconds.shape
-        flat = grid.seconds.reshape(n, P * W)
-        tasks = np.add.outer(np.arange(P), np.arange(W)).ravel().astype(float)
-        least = np.where(np.isfinite(flat), tasks, np.inf)
-        smallest = least == least.min(axis=1, keepdims=True)
-        best = np.where(smallest, flat, np.inf).argmin(axis=1)
-        ps[grid.jobs], workers[grid.jobs] = best // W + 1, best % W + 1
+    least = instance.ps_demand + instance.worker_demand
+    for grid in instance.time_grids() if grids is None else grids:
+        ps[grid.jobs], workers[grid.jobs] = 1, 1
+        holed = np.flatnonzero(np.isinf(grid.seconds[:, 0, 0]))
+        for i in holed.tolist():
+            j = int(grid.jobs[i])
+            ps[j], workers[j], least[j] = _smallest(instance, j, grid.seconds[i])
+    _require_room(instance, least)
     used = np.array(instance.usage(to_solution(ps, workers)))
-    over = used - instance.capacity_limit
-    if (over > 0).any():
-        r = int(np.argmax(over / instance.capacity))
-        raise InfeasibleError(
-            f"resource_capacity: the smallest configuration of every job takes {used[r]:g} {instance.units[r]} of "
-            f"{instance.resources[r]}, {used[r] - instance.capacity[r]:g} more than the capacity "
-            f"{instance.capacity[r]:g}"
+    if (used > instance.capacity_limit).any():
+        r = int(np.argmax((used - instance.capacity) / instance.capacity))
+        raise NoSolutionError(
+            f"the smallest configuration of every job takes {used[r]:g} {instance.units[r]} of "
+            f"{instance.resources[r]}, {used[r] - instance.capacity[r]:g} more than there is; others may fit"
         )
     return Seed(ps, workers, instance.capacity_limit - used)
+
+
+def _smallest(instance: AllocationInstance, j: int, seconds: FloatArray) -> tuple[int, int, FloatArray]:
+    """Return the fewest tasks of a job whose 1 + 1 is a hole, and the least that it takes of each resource."""
+    p, w = np.nonzero(np.isfinite(seconds))
+    order = np.lexsort((p, seconds[p, w], p + w))[0]
+    use = (p + 1)[:, None] * instance.ps_demand[j] + (w + 1)[:, None] * instance.worker_demand[j]
+    return int(p[order]) + 1, int(w[order]) + 1, use.min(axis=0)
+
+
+def _require_room(instance: AllocationInstance, least: FloatArray) -> None:
+    total = np.array([math.fsum(column) for column in least.T.tolist()])
+    over = total - instance.capacity_limit
+    if (over <= 0).all():
+        return
+    r = int(np.argmax(over / instance.capacity))
+    unit, capacity = instance.units[r], instance.capacity[r]
+    alone = least[:, r] > instance.capacity_limit[r]
+    if alone.any():
+        j = int(np.argmax(alone))
+        raise InfeasibleError(
+            f"resource_capacity: job {j} ({instance.jobs[j]}) alone takes at least {least[j, r]:g} {unit} of "
+            f"{instance.resources[r]}, {least[j, r] - capacity:g} more than the capacity {capacity:g}"
+        )
+    raise InfeasibleError(
+        f"resource_capacity: the jobs take at least {total[r]:g} {unit} of {instance.resources[r]} together, "
+        f"{total[r] - capacity:g} more than the capacity {capacity:g}"
+    )
 
 
 def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
@@ -92,7 +123,9 @@ def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
     return np.moveaxis(result, 0, axis)
 
 
-def ladders(instance: AllocationInstance, seed: Seed) -> list[list[tuple[int, int]]]:
+def ladders(
+    instance: AllocationInstance, seed: Seed, grids: list[TimeGrid] | None = None
+) -> list[list[tuple[int, int]]]:
     """Return every job's configurations at one parameter server for each worker, smallest first.
 
     Rung k is (min(k, max_ps), min(k, max_workers)). The ladder begins with the job's seed; rungs that are not allowed

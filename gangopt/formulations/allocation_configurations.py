@@ -1,0 +1,243 @@
+"""The configurations (p, w) that the linear forms of `allocation` choose from: allowed, fitting, not dominated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InfeasibleError
+from gangopt.instances.allocation import AllocationInstance, equal_job_classes
+
+__all__ = [
+    "CapacityRows",
+    "Configurations",
+    "capacity_rows",
+    "class_configurations",
+    "job_configurations",
+    "on_the_frontier",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MOST_DECIMALS = 6
+"""Demands with at most this many decimals are written as whole numbers of their last decimal."""
+
+LARGEST_WHOLE = 2.0**53
+SCALED_CAPACITY = 1e6
+"""Right-hand side of a capacity row whose demands are not whole: a tolerance of 1e-6 is then 1e-12 of the capacity."""
+
+PAIRS_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Configurations:
+    """Columns of a linear form: one configuration of one class of equal jobs each.
+
+    Attributes
+    ----------
+    classes : jobs of each class, ascending; a class of one job where jobs are not merged
+    owner : class of each column, ascending, shape (n,)
+    ps, workers : tasks of each column, shape (n,)
+    seconds : completion time of one job in each column, shape (n,)
+    """
+
+    classes: list[list[int]]
+    owner: IntArray
+    ps: IntArray
+    workers: IntArray
+    seconds: FloatArray
+
+    def usage(self, instance: AllocationInstance) -> FloatArray:
+        """Return what one job takes in each column, in each resource's unit, shape (n, R)."""
+        first = np.array([members[0] for members in self.classes])[self.owner]
+        servers = self.ps[:, None] * instance.ps_demand[first]
+        use: FloatArray = servers + self.workers[:, None] * instance.worker_demand[first]
+        return use
+
+    def only(self, keep: NDArray[np.bool_] | IntArray) -> Configurations:
+        """Return the chosen columns of the same classes."""
+        return Configurations(self.classes, self.owner[keep], self.ps[keep], self.workers[keep], self.seconds[keep])
+
+
+def job_configurations(instance: AllocationInstance, *, drop_dominated: bool = True) -> Configurations:
+    """Return the configurations of every job, dominated ones dropped.
+
+    A configuration is dropped if another of the same job is no slower and takes no more of any resource (of two equal
+    ones the one with fewer parameter servers, then fewer workers, stays), or if it alone exceeds a capacity.
+
+    Parameters
+    ----------
+    instance : the allocation
+    drop_dominated : False keeps every allowed configuration that fits, for a parent model with rules of its own on
+        something that is no resource of the instance
+
+    Returns
+    -------
+    Configurations
+        With a class for each job.
+
+    Raises
+    ------
+    InfeasibleError
+        If no allowed configuration of a job fits into the capacities; names the job and the resource.
+    """
+    return _configurations(instance, [[j] for j in range(len(instance.jobs))], drop_dominated)
+
+
+def class_configurations(instance: AllocationInstance) -> Configurations:
+    """Return the configurations of every class of equal jobs, dominated ones dropped; see `job_configurations`."""
+    return _configurations(instance, equal_job_classes(instance), drop_dominated=True)
+
+
+def _configurations(instance: AllocationInstance, classes: list[list[int]], drop_dominated: bool) -> Configurations:
+    first = np.array([members[0] for members in classes])
+    class_of = {int(j): k for k, j in enumerate(first)}
+    parts = []
+    for grid in instance.time_grids(first):
+        keep = on_the_frontier(grid.seconds) if drop_dominated else np.isfinite(grid.seconds)
+        i, p, w = np.nonzero(keep)
+        owner = np.array([class_of[int(j)] for j in grid.jobs])[i]
+        parts.append((owner, p + 1, w + 1, grid.seconds[keep]))
+    owner, ps, workers, seconds = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((workers, ps, owner))
+    every = Configurations(classes, owner[order], ps[order], workers[order], seconds[order])
+    use = every.usage(instance)
+    fits: NDArray[np.bool_] = np.all(use <= instance.capacity_limit, axis=1)
+    _require_one_each(instance, every, use, fits)
+    fitting, use = every.only(fits), use[fits]
+    if not drop_dominated:
+        return fitting
+    starts = np.searchsorted(fitting.owner, np.arange(len(classes) + 1))
+    keep = np.concatenate([~_dominated(fitting.seconds[a:b], use[a:b]) for a, b in pairwise(starts)])
+    return fitting.only(keep)
+
+
+def on_the_frontier(seconds: FloatArray) -> NDArray[np.bool_]:
+    """Return which configurations are allowed and faster than every one with no more tasks of either kind.
+
+    Parameters
+    ----------
+    seconds : completion times, infinite where not allowed, shape (n, P, W)
+
+    Returns
+    -------
+    array of bool
+        Shape (n, P, W).
+    """
+    least = np.minimum.accumulate(np.minimum.accumulate(seconds, axis=1), axis=2)
+    keep = np.isfinite(seconds)
+    keep[:, 1:, :] &= seconds[:, 1:, :] < least[:, :-1, :]
+    keep[:, :, 1:] &= seconds[:, :, 1:] < least[:, :, :-1]
+    return keep
+
+
+def _dominated(seconds: FloatArray, use: FloatArray) -> NDArray[np.bool_]:
+    n = len(seconds)
+    result = np.zeros(n, dtype=bool)
+    rows = max(1, PAIRS_AT_ONCE // max(1, n))
+    index = np.arange(n)
+    for a in range(0, n, rows):
+        part = slice(a, a + rows)
+        no_worse = seconds <= seconds[part, None]
+        equal = seconds == seconds[part, None]
+        for r in range(use.shape[1]):
+            no_worse &= use[:, r] <= use[part, r, None]
+            equal &= use[:, r] == use[part, r, None]
+        result[part] = (no_worse & (~equal | (index < index[part, None]))).any(axis=1)
+    return result
+
+
+def _require_one_each(
+    instance: AllocationInstance, columns: Configurations, use: FloatArray, fits: NDArray[np.bool_]
+) -> None:
+    missing = np.setdiff1d(np.arange(len(columns.classes)), columns.owner[fits])
+    if not missing.size:
+        return
+    j = columns.classes[missing[0]][0]
+    least = use[columns.owner == missing[0]].min(axis=0)
+    over = least - instance.capacity
+    r = int(np.argmax(over / instance.capacity))
+    if over[r] > 0:
+        detail = (
+            f"it takes at least {least[r]:g} {instance.units[r]} of {instance.resources[r]}, {over[r]:g} more than the "
+            f"capacity {instance.capacity[r]:g}"
+        )
+    else:
+        detail = "each exceeds the capacity of some resource"
+    raise InfeasibleError(f"resource_capacity: no allowed configuration of job {j} ({instance.jobs[j]}) fits: {detail}")
+
+
+@dataclass(frozen=True, eq=False)
+class CapacityRows:
+    """How the capacity rows are written, so that a solver's absolute tolerance cannot matter.
+
+    Attributes
+    ----------
+    factor : row units for one unit of each resource, shape (R,)
+    limit : right-hand side of each row, in row units, shape (R,)
+    whole : whether all coefficients of a row are whole numbers, shape (R,)
+    """
+
+    factor: FloatArray
+    limit: FloatArray
+    whole: NDArray[np.bool_]
+
+    @property
+    def capacity(self) -> FloatArray:
+        """The most that can be used of each resource, in its own unit, shape (R,)."""
+        return self.limit / self.factor
+
+    def coefficients(self, use: FloatArray) -> FloatArray:
+        """Return what columns take in row units, from their use in natural units, shape (n, R)."""
+        scaled = use * self.factor
+        return np.where(self.whole, np.round(scaled), scaled)
+
+
+def capacity_rows(instance: AllocationInstance) -> CapacityRows:
+    """Return the scaling of each capacity row.
+
+    Where all demands are whole multiples of 10^-k, k at most 6, a row unit is their greatest common divisor and the
+    limit is rounded down to a whole number of it. Otherwise a row unit is a millionth of the capacity.
+
+    Parameters
+    ----------
+    instance : the allocation
+
+    Returns
+    -------
+    CapacityRows
+    """
+    R = len(instance.resources)
+    factor, limit, whole = np.empty(R), np.empty(R), np.zeros(R, dtype=bool)
+    for r in range(R):
+        demands = np.unique(np.concatenate((instance.worker_demand[:, r], instance.ps_demand[:, r])))
+        step = _whole_step(demands)
+        capacity = float(instance.capacity_limit[r])
+        whole[r] = step is not None
+        if step is None:
+            factor[r] = SCALED_CAPACITY / capacity
+            limit[r] = SCALED_CAPACITY
+        else:
+            factor[r] = float(step)
+            # Fraction is exact, where capacity * factor could round up to the next whole number
+            limit[r] = float(math.floor(Fraction(capacity) * step))
+    return CapacityRows(factor, limit, whole)
+
+
+def _whole_step(demands: FloatArray) -> Fraction | None:
+    """Return row units for one natural unit under which all demands are whole, or None if there is none."""
+    for decimals in range(MOST_DECIMALS + 1):
+        scaled = demands * 10.0**decimals
+        rounded = np.round(scaled)
+        if scaled.max() > LARGEST_WHOLE:
+            return None
+        if (np.abs(scaled - rounded) <= 1e-9 * np.maximum(1.0, rounded)).all():
+            divisor = int(np.gcd.reduce(rounded.astype(np.int64)))
+            return Fraction(10**decimals, max(1, divisor))
+    return None

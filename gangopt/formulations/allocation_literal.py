@@ -1,0 +1,159 @@
+r"""Form `literal` of `allocation`: the nonlinear integer program as the paper prints it.
+
+.. math::
+
+    \min \sum_j t_j, \quad t_j = Q_j / f_j(p_j, w_j), \quad \sum_j (w_j O_j^r + p_j N_j^r) \le C^r, \quad
+    p_j, w_j \in \mathbb{Z}^+
+
+It is built, checked and exported (NL); linear solvers refuse it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.environ import (
+    ConcreteModel,
+    Constraint,
+    Expression,
+    NonNegativeReals,
+    Objective,
+    PositiveIntegers,
+    Set,
+    Var,
+    minimize,
+    value,
+)
+
+from gangopt.errors import InputError
+from gangopt.formulations.size import require_size
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+
+__all__ = ["fill_literal", "hint_literal", "literal_model", "read_literal"]
+
+
+def fill_literal(block: Any, instance: AllocationInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put eqns 5 to 8 on a Block.
+
+    Public components: Vars `workers` [job], `parameter_servers` [job] (tasks) and `completion_time` [job] (seconds);
+    Expressions `speed` [job] (steps per second), `resource_use` [resource] and `objective_value` (seconds, to be
+    minimised). Jobs are indexed by label.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    instance : the allocation, every job with a fitted speed
+
+    Raises
+    ------
+    InputError
+        If a job's speed is a measured table, which has no algebraic form.
+    ModelTooLargeError
+        If there would be more columns than are built.
+
+    References
+    ----------
+    Optimus (EuroSys'18), eqns 3 to 8.
+    """
+    if "table" in instance.mode:
+        j = instance.mode.index("table")
+        raise InputError(
+            f"form literal: job {j} ({instance.jobs[j]}) has a measured speed table, which has no formula; "
+            "form choice takes tables"
+        )
+    J = len(instance.jobs)
+    require_size("allocation literal", 3 * J)
+    place = {label: j for j, label in enumerate(instance.jobs)}
+    with PauseGC():
+        block.jobs = Set(initialize=list(instance.jobs))
+        block.resources = Set(initialize=list(instance.resources))
+        block.workers = Var(
+            block.jobs,
+            domain=PositiveIntegers,
+            bounds=lambda _, job: (1, int(instance.max_workers[place[job]])),
+            initialize=1,
+        )
+        block.parameter_servers = Var(
+            block.jobs,
+            domain=PositiveIntegers,
+            bounds=lambda _, job: (1, int(instance.max_ps[place[job]])),
+            initialize=1,
+        )
+        block.completion_time = Var(block.jobs, domain=NonNegativeReals)
+        block.speed = Expression(
+            block.jobs,
+            rule=lambda b, job: _speed(instance, place[job], b.parameter_servers[job], b.workers[job]),
+        )
+        block.time_is_steps_over_speed = Constraint(
+            block.jobs,
+            rule=lambda b, job: b.completion_time[job] == float(instance.steps[place[job]]) / b.speed[job],
+        )
+        _add_capacity(block, instance)
+        block.objective_value = Expression(expr=sum(block.completion_time[job] for job in block.jobs))
+
+
+def _speed(instance: AllocationInstance, j: int, p: Any, w: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    t0, t1, t2, t3, t4 = instance.theta[j].tolist()
+    if instance.mode[j] == "async":
+        return w / (t0 + t1 * w / p + t2 * w + t3 * p)
+    return 1 / (t0 * float(instance.batch[j]) / w + t1 + t2 * w / p + t3 * w + t4 * p)
+
+
+def _add_capacity(block: Any, instance: AllocationInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    worker, server = instance.worker_demand.tolist(), instance.ps_demand.tolist()
+    place = {name: r for r, name in enumerate(instance.resources)}
+
+    def use(b: Any, name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        r = place[name]
+        return sum(
+            worker[j][r] * b.workers[job] + server[j][r] * b.parameter_servers[job]
+            for j, job in enumerate(instance.jobs)
+        )
+
+    block.resource_use = Expression(block.resources, rule=use)
+    block.resource_capacity = Constraint(
+        block.resources, rule=lambda b, name: (None, b.resource_use[name], float(instance.capacity_limit[place[name]]))
+    )
+
+
+def literal_model(instance: AllocationInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return a ConcreteModel of form `literal` with its Objective; see `fill_literal`."""
+    model = ConcreteModel(name=instance.name)
+    fill_literal(model, instance)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def read_literal(block: Any, instance: AllocationInstance) -> AllocationSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the Solution that the values of `workers` and `parameter_servers` say, rounded to whole tasks.
+
+    Parameters
+    ----------
+    block : a filled Block whose variables have values
+    instance : the allocation
+
+    Returns
+    -------
+    AllocationSolution
+    """
+    return AllocationSolution(
+        tuple(round(value(block.workers[job])) for job in instance.jobs),
+        tuple(round(value(block.parameter_servers[job])) for job in instance.jobs),
+    )
+
+
+def hint_literal(block: Any, instance: AllocationInstance, solution: AllocationSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set every variable, completion times included, to a Solution.
+
+    Parameters
+    ----------
+    block : a filled Block
+    instance : the allocation
+    solution : tasks of every job
+    """
+    for j, job in enumerate(instance.jobs):
+        p, w = solution.parameter_servers[j], solution.workers[j]
+        block.parameter_servers[job].set_value(p)
+        block.workers[job].set_value(w)
+        block.completion_time[job].set_value(instance.completion_time(j, p, w))

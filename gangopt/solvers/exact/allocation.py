@@ -1,0 +1,221 @@
+r"""Exact method of `allocation`: Lagrangian bound, reduced-cost fixing, and a core model that proves the optimum.
+
+1. The prices of the resources that maximise the Lagrangian bound :math:`L` are found by cutting planes.
+2. A solution that uses a configuration with reduced cost :math:`\bar t` costs at least :math:`L + \bar t`. Only the
+   columns with :math:`\bar t` below a threshold are kept, and HiGHS solves form `counts` on them.
+3. Every solution either uses kept columns only, and then the bound of the core model holds, or uses another one, and
+   then it costs at least L plus the threshold. The smaller of the two is a bound for all. If it is below the incumbent,
+   the threshold becomes incumbent - L, beyond which no better solution can lie, and step 2 is done once more.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gangopt.errors import InfeasibleError, NoSolutionError
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact.allocation_core import CoreAnswer, objective_unit, solve_core
+from gangopt.solvers.exact.allocation_dual import Dual, PricedGrids, Selection, maximise_bound
+from gangopt.solvers.heuristics.allocation_moves import seed_configurations, to_solution
+
+__all__ = ["exact"]
+
+GAP = 1e-10
+"""Relative gap at which an optimum counts as proven inside this method; what is reported is proven to 1e-9."""
+
+FIRST_COLUMNS = 300
+"""Columns beyond the cheapest of each class in the first core model."""
+
+GROWTH = 8
+"""Factor on these columns when the core model turns out infeasible."""
+
+
+@dataclass
+class _State:
+    """What is known so far: incumbent and bound, with their history."""
+
+    instance: AllocationInstance
+    controls: Controls
+    solution: AllocationSolution | None = None
+    objective: float = math.inf
+    bound: float = -math.inf
+    trajectory: list[tuple[float, float | None, float | None]] = field(default_factory=list)
+    build_seconds: float = 0.0
+    cores: int = 0
+    core_columns: int = 0
+    evaluations: int = 0
+    version: str = ""
+    options: dict[str, object] = field(default_factory=dict)
+
+    def offer(self, solution: AllocationSolution | None, bound: float = -math.inf) -> None:
+        """Take a solution if the judge finds it feasible and better, and a bound if it is better."""
+        before = (self.objective, self.bound)
+        if solution is not None and not self.instance.check(solution):
+            objective = self.instance.evaluate(solution).objective
+            if objective < self.objective:
+                self.solution, self.objective = solution, objective
+        self.bound = max(self.bound, bound)
+        if (self.objective, self.bound) != before:
+            seconds = self.controls.elapsed()
+            objective_now = self.objective if self.solution is not None else None
+            bound_now = self.bound if math.isfinite(self.bound) else None
+            self.trajectory.append((seconds, objective_now, bound_now))
+            if self.controls.on_progress is not None:
+                self.controls.on_progress(ProgressEvent(seconds, objective_now, bound_now))
+
+    def proven(self) -> bool:
+        """Return whether the gap is at most what was asked for."""
+        return self.objective - self.bound <= max(GAP, self.controls.rel_gap) * abs(self.bound)
+
+    def out_of_time(self) -> bool:
+        """Return whether the time limit is reached."""
+        return self.controls.remaining() == 0.0
+
+    def outcome(self, termination: Termination, reason: str | None = None) -> Outcome:
+        """Return the Outcome of what is known."""
+        bound = min(self.bound, self.objective)
+        return Outcome(
+            termination=termination,
+            solution=self.solution,
+            bound=bound if math.isfinite(bound) else None,
+            form="counts",
+            build_seconds=self.build_seconds,
+            solve_seconds=self.controls.elapsed() - self.build_seconds,
+            trajectory=tuple(self.trajectory),
+            solver="highs" if self.version else "",
+            version=self.version,
+            options=self.options,
+            metrics={
+                "core_models": self.cores,
+                "core_columns": self.core_columns,
+                "bound_evaluations": self.evaluations,
+            },
+            reason=reason,
+        )
+
+
+def exact(instance: AllocationInstance, controls: Controls) -> Outcome:
+    """Return an allocation with the least sum of completion times, and the proof.
+
+    Parameters
+    ----------
+    instance : the allocation
+    controls : settings of the call
+
+    Returns
+    -------
+    Outcome
+        `optimal` with a bound within 1e-9 of the objective; out of time or interrupted, the incumbent and the bound
+        proven until then.
+
+    Raises
+    ------
+    InfeasibleError
+        If no allocation fits; says which resource and by how much, or which resources conflict.
+    """
+    state = _State(instance, controls)
+    try:
+        return _exact(state)
+    except KeyboardInterrupt:
+        return state.outcome("interrupted")
+
+
+def _exact(state: _State) -> Outcome:
+    instance, controls = state.instance, state.controls
+    state.offer(controls.start)
+    try:
+        seed = seed_configurations(instance)
+        state.offer(to_solution(seed.ps, seed.workers))
+    except NoSolutionError:
+        pass  # the smallest configurations do not fit, others may: the core models decide
+    begin = time.perf_counter()
+    grids = PricedGrids(instance)
+    state.build_seconds += time.perf_counter() - begin
+    dual = maximise_bound(grids, state.out_of_time)
+    state.evaluations = len(dual.selections)
+    base = dual.base()
+    state.offer(_best_feasible(grids, instance, dual), base.bound)
+    if state.proven():
+        return state.outcome("optimal")
+    if state.out_of_time():
+        return state.outcome("time_limit")
+    return _solve_cores(state, grids, base)
+
+
+def _best_feasible(grids: PricedGrids, instance: AllocationInstance, dual: Dual) -> AllocationSolution | None:
+    feasible = [item for item in dual.selections if (item.use <= grids.capacity).all()]
+    if not feasible:
+        return None
+    best = min(feasible, key=lambda item: item.seconds)
+    ps, workers = np.empty(len(instance.jobs), dtype=np.int64), np.empty(len(instance.jobs), dtype=np.int64)
+    for k, members in enumerate(grids.classes):
+        ps[members], workers[members] = best.ps[k], best.workers[k]
+    return to_solution(ps, workers)
+
+
+def _solve_cores(state: _State, grids: PricedGrids, base: Selection) -> Outcome:
+    wanted = FIRST_COLUMNS
+    threshold = min(grids.smallest_reduced_costs(base, wanted), _useful(state, base))
+    while True:
+        answer = _core(state, grids, base, threshold)
+        # a solution outside the core uses a column whose reduced cost reaches the threshold
+        inside = math.inf if answer.outcome.termination == "infeasible" else answer.bound
+        if inside is not None:
+            state.offer(answer.solution, min(inside, base.bound + threshold))
+        if answer.outcome.termination in {"time_limit", "interrupted", "error"}:
+            return state.outcome(answer.outcome.termination, answer.outcome.message)
+        if state.solution is None and math.isinf(threshold):
+            raise InfeasibleError(_conflict(instance=state.instance, answer=answer))
+        if state.proven():
+            return state.outcome("optimal")
+        if math.isinf(threshold) or threshold >= _useful(state, base):
+            return state.outcome("error", "the core model ended with a gap above the one asked for")
+        wanted *= GROWTH
+        threshold = _useful(state, base)
+        if math.isinf(threshold):
+            threshold = grids.smallest_reduced_costs(base, wanted)
+
+
+def _useful(state: _State, base: Selection) -> float:
+    """Return the reduced cost, in seconds, from which on a column cannot be part of a better solution."""
+    return max(0.0, state.objective - base.bound) * (1 + 1e-12)
+
+
+def _core(state: _State, grids: PricedGrids, base: Selection, threshold: float) -> CoreAnswer:
+    from gangopt.solvers.highs import Progress, SolveSettings
+
+    controls = state.controls
+    columns, reduced = grids.columns_within(base, threshold)
+    unit = objective_unit(base, reduced)
+
+    def forward(progress: Progress) -> None:
+        if progress.bound is not None:
+            state.offer(None, min(base.bound + unit * progress.bound, base.bound + threshold))
+
+    settings = SolveSettings(
+        time_limit=controls.remaining(),
+        abs_gap=max(GAP, controls.rel_gap) * abs(base.bound) / unit,
+        threads=controls.threads,
+        seed=controls.seed,
+        on_progress=forward,
+        explain=math.isinf(threshold),
+    )
+    answer = solve_core(state.instance, columns, reduced, base, settings)
+    state.cores += 1
+    state.core_columns = len(reduced)
+    state.build_seconds += answer.build_seconds
+    state.version, state.options = answer.outcome.version, answer.outcome.options
+    return answer
+
+
+def _conflict(instance: AllocationInstance, answer: CoreAnswer) -> str:
+    named = [
+        r for r in instance.resources if any(f"resource_capacity[{r}]" in rule for rule in answer.outcome.conflict)
+    ]
+    which = " and ".join(named or instance.resources)
+    return f"resource_capacity: no choice of configurations keeps {which} within capacity at the same time"

@@ -1,0 +1,133 @@
+"""The core model of `allocation`: form `counts` on the columns that reduced costs could not rule out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.formulations.allocation_configurations import Configurations, capacity_rows
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.solvers.exact.allocation_dual import Selection
+
+if TYPE_CHECKING:
+    from gangopt.solvers.highs import SolverOutcome, SolveSettings
+
+__all__ = ["CoreAnswer", "core_model", "objective_unit", "solve_core"]
+
+FloatArray = NDArray[np.float64]
+
+LARGEST_COST = 1e6
+"""Largest cost that HiGHS sees, in units of the objective: far from its tolerances and from its limits."""
+
+FINEST_UNIT = 1e-15
+"""Smallest unit of the objective, as a part of the bound: rounding of the bound itself is larger."""
+
+
+@dataclass(frozen=True)
+class CoreAnswer:
+    """What HiGHS said about a core model.
+
+    Attributes
+    ----------
+    outcome : of the solver
+    solution : the best Solution, or None
+    bound : seconds that every solution made of the core's columns costs at least, or None
+    build_seconds : wall time to build the model
+    """
+
+    outcome: SolverOutcome
+    solution: AllocationSolution | None
+    bound: float | None
+    build_seconds: float
+
+
+def objective_unit(selection: Selection, reduced: FloatArray) -> float:
+    """Return the unit of the core's objective, in seconds, so that its costs are at most `LARGEST_COST`."""
+    return max(float(reduced.max()), FINEST_UNIT * abs(selection.bound), 1e-250) / LARGEST_COST
+
+
+def core_model(
+    instance: AllocationInstance, columns: Configurations, reduced: FloatArray, selection: Selection, unit: float
+) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    r"""Return form `counts` on the columns given, with the objective measured from the Lagrangian bound.
+
+    With :math:`\bar t` the reduced costs and s the unused amounts of the resources (in the units of the capacity rows),
+
+    .. math:: \sum t\, n = L(\lambda) + \sum \bar t\, n + \sum_r \lambda_r s_r
+
+    holds for every solution, so both sides have the same optimum; the right side has small numbers above 0 only.
+
+    Parameters
+    ----------
+    instance : the allocation
+    columns : configurations that the model may use
+    reduced : reduced cost of each, seconds
+    selection : the prices and their bound
+    unit : seconds for one unit of the model's objective
+
+    Returns
+    -------
+    ConcreteModel
+        Block `allocation` (form `counts`), Var `unused` and Constraint `unused_capacity` by resource, Objective.
+    """
+    from pyomo.core.expr.numeric_expr import LinearExpression
+    from pyomo.environ import Block, ConcreteModel, Constraint, NonNegativeReals, Objective, Var, minimize
+
+    from gangopt.formulations.allocation_counts import fill_counts
+
+    model = ConcreteModel(name=f"{instance.name} core")
+    model.allocation = Block()
+    fill_counts(model.allocation, instance, columns)
+    model.unused = Var(model.allocation.resources, domain=NonNegativeReals)
+
+    def unused_capacity(m: Any, name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        row = m.allocation.resource_capacity[name]
+        return row.body + m.unused[name] == row.upper
+
+    model.unused_capacity = Constraint(model.allocation.resources, rule=unused_capacity)
+    row_prices = selection.prices / capacity_rows(instance).factor
+    costs = np.concatenate((np.maximum(reduced, 0.0), row_prices)) / unit
+    variables = [*model.allocation.number.values(), *model.unused.values()]
+    model.objective = Objective(
+        expr=LinearExpression(linear_coefs=costs.tolist(), linear_vars=variables), sense=minimize
+    )
+    return model
+
+
+def solve_core(
+    instance: AllocationInstance,
+    columns: Configurations,
+    reduced: FloatArray,
+    selection: Selection,
+    settings: SolveSettings,
+) -> CoreAnswer:
+    """Build the core model and solve it.
+
+    Parameters
+    ----------
+    instance : the allocation
+    columns : configurations that the model may use
+    reduced : reduced cost of each, seconds
+    selection : the prices and their bound
+    settings : for HiGHS, with `abs_gap` in units of the core's objective
+
+    Returns
+    -------
+    CoreAnswer
+    """
+    import time
+
+    from gangopt.formulations.allocation_counts import read_counts
+    from gangopt.solvers.highs import solve_model
+
+    begin = time.perf_counter()
+    unit = objective_unit(selection, reduced)
+    model = core_model(instance, columns, reduced, selection, unit)
+    build_seconds = time.perf_counter() - begin
+    outcome = solve_model(model, settings)
+    solution = None if outcome.values is None else read_counts(model.allocation, instance)
+    bound = None if outcome.bound is None else selection.bound + unit * max(0.0, outcome.bound)
+    return CoreAnswer(outcome, solution, bound, build_seconds)

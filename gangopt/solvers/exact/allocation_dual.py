@@ -1,0 +1,266 @@
+r"""The Lagrangian dual of `allocation` over the prices of its resources.
+
+With a price :math:`\lambda_r \ge 0`, in seconds for one unit of resource r, the jobs no longer compete, and
+
+.. math:: L(\lambda) = \sum_j \min_{(p, w)} \bigl( t_j(p, w) + w\, \lambda O_j + p\, \lambda N_j \bigr) - \lambda C
+
+is at most the cost of every feasible allocation, whatever the prices are. Its maximum equals the relaxation of forms
+`choice` and `counts`. There are only as many prices as resources, so cutting planes find the maximum in a few dozen
+evaluations, each a few passes over the tables of completion times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.formulations.allocation_configurations import Configurations, capacity_rows, on_the_frontier
+from gangopt.instances.allocation import AllocationInstance, equal_job_classes
+
+__all__ = ["Dual", "PricedGrids", "Selection", "maximise_bound"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+MAX_CUTS = 400
+"""Evaluations after which the best prices so far are taken; any prices give a valid bound."""
+
+LARGEST_BOX = 1e7
+"""Cap on the price of a whole capacity, in multiples of the largest sum of completion times seen."""
+
+ROUNDING = 2.0**-50
+"""Relative rounding error allowed for in a bound: a few units in the last place of the largest partial sum."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The cheapest configuration of every class at given prices.
+
+    Attributes
+    ----------
+    prices : seconds for one unit of each resource, shape (R,)
+    bound : L(prices) less its rounding error, seconds
+    seconds : sum of the completion times of the chosen configurations
+    use : what they take of each resource, shape (R,)
+    ps, workers : tasks chosen for each class, shape (classes,)
+    least : priced cost of the chosen configuration of one job, for each class, seconds, shape (classes,)
+    """
+
+    prices: FloatArray
+    bound: float
+    seconds: float
+    use: FloatArray
+    ps: IntArray
+    workers: IntArray
+    least: FloatArray
+
+
+@dataclass(frozen=True)
+class _Grid:
+    classes: IntArray
+    seconds: FloatArray
+    sizes: FloatArray
+    worker: FloatArray
+    server: FloatArray
+
+
+class PricedGrids:
+    """Completion times of every class of equal jobs, to be evaluated at prices.
+
+    Parameters
+    ----------
+    instance : the allocation
+
+    Attributes
+    ----------
+    classes : jobs of each class
+    capacity : the most that can be used of each resource, in its own unit, shape (R,)
+    """
+
+    def __init__(self, instance: AllocationInstance) -> None:
+        self._instance = instance
+        self.classes = equal_job_classes(instance)
+        self.capacity = capacity_rows(instance).capacity
+        self.sizes = np.array([len(members) for members in self.classes], dtype=float)
+        first = np.array([members[0] for members in self.classes])
+        class_of = np.empty(len(instance.jobs), dtype=np.int64)
+        class_of[first] = np.arange(len(first))
+        self._grids = []
+        for grid in instance.time_grids(first):
+            grid.seconds[~on_the_frontier(grid.seconds)] = np.inf
+            at = class_of[grid.jobs]
+            worker, server = instance.worker_demand[grid.jobs], instance.ps_demand[grid.jobs]
+            self._drop_too_large(grid.seconds, worker, server)
+            self._grids.append(_Grid(at, grid.seconds, self.sizes[at], worker, server))
+
+    def _drop_too_large(self, seconds: FloatArray, worker: FloatArray, server: FloatArray) -> None:
+        _, P, W = seconds.shape
+        ps, workers = np.arange(1.0, P + 1)[:, None], np.arange(1.0, W + 1)
+        for r, limit in enumerate(self._instance.capacity_limit):
+            for i in np.flatnonzero(P * server[:, r] + W * worker[:, r] > limit):
+                seconds[i][ps * server[i, r] + workers * worker[i, r] > limit] = np.inf
+
+    def select(self, prices: FloatArray) -> Selection:
+        """Return every class's cheapest configuration at the prices, and the bound that they prove.
+
+        Parameters
+        ----------
+        prices : seconds for one unit of each resource, at least 0, shape (R,)
+
+        Returns
+        -------
+        Selection
+        """
+        count = len(self.classes)
+        ps, workers = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+        least, seconds = np.empty(count), np.empty(count)
+        use = np.zeros(len(prices))
+        for grid in self._grids:
+            n, P, W = grid.seconds.shape
+            priced = self._priced(grid, prices).reshape(n, P * W)
+            best = priced.argmin(axis=1)
+            rows = np.arange(n)
+            p, w = best // W + 1, best % W + 1
+            ps[grid.classes], workers[grid.classes] = p, w
+            least[grid.classes] = priced[rows, best]
+            seconds[grid.classes] = grid.seconds.reshape(n, P * W)[rows, best]
+            use += grid.sizes @ (p[:, None] * grid.server + w[:, None] * grid.worker)
+        parts = [*(self.sizes * least).tolist(), *(-prices * self.capacity).tolist()]
+        total = math.fsum(parts)
+        margin = ROUNDING * math.fsum(map(abs, parts))
+        return Selection(prices, total - margin, math.fsum(self.sizes * seconds), use, ps, workers, least)
+
+    @staticmethod
+    def _priced(grid: _Grid, prices: FloatArray) -> FloatArray:
+        _, P, W = grid.seconds.shape
+        priced = grid.seconds + (grid.worker @ prices)[:, None, None] * np.arange(1.0, W + 1)
+        priced += (grid.server @ prices)[:, None, None] * np.arange(1.0, P + 1)[:, None]
+        return priced
+
+    def columns_within(self, selection: Selection, threshold: float) -> tuple[Configurations, FloatArray]:
+        """Return the configurations whose reduced cost is below a threshold, and the reduced costs.
+
+        Parameters
+        ----------
+        selection : the cheapest configurations at some prices
+        threshold : seconds
+
+        Returns
+        -------
+        tuple of Configurations and array
+            The reduced costs are in seconds, shape (n,). Every solution that uses a configuration left out costs at
+            least `selection.bound + threshold`.
+        """
+        parts = []
+        for grid in self._grids:
+            priced = self._priced(grid, selection.prices)
+            least = selection.least[grid.classes]
+            priced -= least[:, None, None]
+            # priced costs carry rounding of their own, so the threshold is widened by it
+            i, p, w = np.nonzero(priced < threshold + ROUNDING * (np.abs(least)[:, None, None] + threshold))
+            parts.append((grid.classes[i], p + 1, w + 1, grid.seconds[i, p, w], priced[i, p, w]))
+        owner, ps, workers, seconds, reduced = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.lexsort((workers, ps, owner))
+        columns = Configurations(self.classes, owner[order], ps[order], workers[order], seconds[order])
+        return columns, reduced[order]
+
+    def smallest_reduced_costs(self, selection: Selection, count: int) -> float:
+        """Return a threshold, in seconds, below which about `count` reduced costs above 0 lie; infinite if fewer do."""
+        near = []
+        for grid in self._grids:
+            priced = self._priced(grid, selection.prices)
+            priced -= selection.least[grid.classes][:, None, None]
+            flat = priced[np.isfinite(priced)]
+            flat = flat[flat > 0]
+            near.append(np.partition(flat, count)[: count + 1] if len(flat) > count else flat)
+        every = np.sort(np.concatenate(near))
+        return float(every[count]) if len(every) > count else math.inf
+
+
+@dataclass(frozen=True)
+class Dual:
+    """What the cutting planes found.
+
+    Attributes
+    ----------
+    best : selection at the prices with the largest bound
+    selections : every selection evaluated, in order
+    ceiling : the most that the dual can be as far as the cuts say, seconds
+    capped : whether the best prices found are at their cap, as when no solution exists and the dual has no maximum
+    """
+
+    best: Selection
+    selections: list[Selection]
+    ceiling: float
+    capped: bool = False
+
+    def base(self) -> Selection:
+        """Return the selection that reduced costs are taken from: the best, or the one without prices if capped."""
+        return self.selections[0] if self.capped else self.best
+
+
+def maximise_bound(grids: PricedGrids, stop: Callable[[], bool] = lambda: False) -> Dual:
+    """Find prices with the largest Lagrangian bound by cutting planes, smoothed towards the best prices so far.
+
+    Parameters
+    ----------
+    grids : the completion times
+    stop : asked before every evaluation; True ends the search
+
+    Returns
+    -------
+    Dual
+
+    References
+    ----------
+    Kelley, The cutting-plane method for solving convex programs (1960); the smoothing is the in-out separation of
+    Ben-Ameur and Neame (2007).
+    """
+    selections = [grids.select(np.zeros(len(grids.capacity)))]
+    best, ceiling, box, pull = selections[0], math.inf, 10.0, 0.5
+    if (best.use <= grids.capacity).all():
+        return Dual(best, selections, best.bound)
+    capped = False
+    while len(selections) < MAX_CUTS and not stop():
+        prices, ceiling, capped = _master(selections, grids.capacity, box)
+        if ceiling - best.bound <= 1e-10 * abs(ceiling) and not (capped and box < LARGEST_BOX):
+            break
+        if capped and box < LARGEST_BOX:
+            box *= 10
+        trial = grids.select(pull * best.prices + (1 - pull) * prices)
+        selections.append(trial)
+        if trial.bound > best.bound:
+            best = trial
+        else:
+            # the smoothed point was no better: from now on nearer to the master's own point
+            exact = grids.select(prices)
+            selections.append(exact)
+            best = max(best, exact, key=lambda item: item.bound)
+    return Dual(best, selections, ceiling, capped)
+
+
+def _master(selections: list[Selection], capacity: FloatArray, box: float) -> tuple[FloatArray, float, bool]:
+    """Return the prices with the largest bound that the cuts allow, that bound, and whether a price is at its cap.
+
+    Prices are scaled by capacity over the size of the objective, so that all numbers are near 1.
+    """
+    from scipy.optimize import linprog
+
+    R = len(capacity)
+    scale = max(1e-300, *(item.seconds for item in selections))
+    cuts = np.array([[*(1 - item.use / capacity), 1.0] for item in selections])
+    values = np.array([item.seconds / scale for item in selections])
+    found = linprog(
+        np.append(np.zeros(R), -1.0),
+        A_ub=cuts,
+        b_ub=values,
+        bounds=[(0, box)] * R + [(None, None)],
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    scaled = np.maximum(0.0, found.x[:R])
+    return scaled * scale / capacity, float(found.x[R] * scale), bool((scaled >= box * (1 - 1e-9)).any())
