@@ -14,7 +14,7 @@ from rich.table import Table
 
 from gangopt.decisions import problems
 from gangopt.solvers.comparison import Comparison, MethodSummary, Row
-from gangopt.solvers.result import Result
+from gangopt.solvers.result import PROVEN_GAP, Result
 
 __all__ = ["comparison_text", "failure_lines", "format_gap", "format_number", "html_report", "result_text"]
 
@@ -55,13 +55,13 @@ def format_gap(gap: float | None) -> str:
     Returns
     -------
     str
-        `-` for None; at least three significant digits.
+        `-` for None; three decimals, or two significant digits below 0.0005 %; 0.000 up to `PROVEN_GAP`.
     """
     if gap is None:
         return "-"
     if math.isinf(gap):
         return "inf"
-    percent = 100 * gap
+    percent = 0.0 if abs(gap) <= PROVEN_GAP else 100 * gap
     if percent != 0 and abs(percent) < 0.0005:
         return f"{percent:.1e}"
     return f"{percent:.3f}" if abs(percent) < 1000 else f"{percent:,.0f}" if abs(percent) < 1e9 else f"{percent:.1e}"
