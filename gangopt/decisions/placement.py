@@ -1,0 +1,69 @@
+"""Which server hosts which parameter servers and workers of each job."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Form, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_FORMS = "gangopt.formulations.placement"
+_HEURISTICS = "gangopt.solvers.heuristics.placement"
+
+PROBLEM = Problem(
+    noun="placement",
+    summary="place the parameter servers and workers of every job on servers",
+    sense="minimise",
+    objective="transfer or completion time of the placed jobs, and a charge for each job paused beyond the fewest "
+    "that counting forces",
+    unit="s",
+    instance="gangopt.instances.placement:PlacementInstance",
+    solution="gangopt.instances.placement_solution:PlacementSolution",
+    document="gangopt.instances.documents.placement:PlacementDocument",
+    solution_document="gangopt.instances.documents.placement:PlacementSolutionDocument",
+    forms={
+        item.name: item
+        for item in (
+            Form("tasks", _FORMS, "counts for every server and job, big-M transfer rows; readable, for small cases"),
+            Form("pieces", _FORMS, "a binary for every server and piece of a job, one level a job"),
+            Form(
+                "levels", _FORMS, "pieces on classes of equal servers, one level a job: the bound of the exact method"
+            ),
+        )
+    },
+    methods={
+        item.name: item
+        for item in (
+            Method(
+                "exact",
+                "gangopt.solvers.exact.placement:exact",
+                "bound by levels, then packing and repair until the bound is met",
+                exact=True,
+            ),
+            Method("optimus", f"{_HEURISTICS}:optimus", "Optimus: smallest job first, evenly over the fewest servers"),
+            Method("theorem1", f"{_HEURISTICS}:theorem1", "one job, evenly over the fewest servers, best pairing"),
+            Method("spread", f"{_HEURISTICS}:spread", "Kubernetes's default: each task to the least loaded server"),
+            Method("pack", f"{_HEURISTICS}:pack", "Tetris: each task to the server in use that it aligns with best"),
+            Method("random", f"{_HEURISTICS}:random", "each task to a random server that has room"),
+        )
+    },
+    families={
+        item.name: item
+        for item in (
+            Family(
+                "random",
+                "gangopt.instances.generators.placement:random",
+                "random jobs on testbed-like servers, up to a share of the scarcest resource",
+            ),
+        )
+    },
+    metrics={
+        "jobs_placed": "jobs",
+        "jobs_paused": "jobs",
+        "paused_beyond_count": "jobs",
+        "transfer_time": "s",
+        "completion_time": "s",
+        "hosts": "pairs of job and server",
+    },
+    default_methods=("exact", "optimus", "spread", "pack", "random"),
+    table_metrics=("jobs_placed", "transfer_time"),
+)

@@ -1,0 +1,65 @@
+"""How many jobs servers can hold by counting alone, and why a job found no place."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["most_jobs_by_counting"]
+
+IntArray = NDArray[np.int64]
+
+MAX_THRESHOLDS = 32
+"""Most demands d of a resource for which the tasks of at least d are counted."""
+
+
+def most_jobs_by_counting(
+    capacity: IntArray, ps: IntArray, worker: IntArray, ps_count: IntArray, worker_count: IntArray
+) -> int:
+    """Return a number of jobs that no placement exceeds.
+
+    For every resource, the jobs that are placed need no more of it than all servers have; and of the tasks that need
+    at least d, a server of capacity C holds at most floor(C / d). Either way the smallest jobs are counted first. Jobs
+    of which a task fits no server do not count.
+
+    Parameters
+    ----------
+    capacity : of every server, millionths of the unit, shape (K, R)
+    ps : demand of one parameter server, millionths of the unit, shape (J, R)
+    worker : demand of one worker, millionths of the unit, shape (J, R)
+    ps_count : parameter servers, shape (J,)
+    worker_count : workers, shape (J,)
+
+    Returns
+    -------
+    int
+    """
+    kinds, numbers = np.unique(capacity, axis=0, return_counts=True)
+    possible = _fits_some(kinds, ps) & _fits_some(kinds, worker)
+    ps, worker, ps_count, worker_count = ps[possible], worker[possible], ps_count[possible], worker_count[possible]
+    most = int(possible.sum())
+    for r in range(capacity.shape[1]):
+        needs = ps_count * ps[:, r] + worker_count * worker[:, r]
+        most = min(most, _smallest_first(needs, int((kinds[:, r] * numbers).sum())))
+        for least in _thresholds(np.concatenate([ps[:, r], worker[:, r]])):
+            tasks = ps_count * (ps[:, r] >= least) + worker_count * (worker[:, r] >= least)
+            most = min(most, _smallest_first(tasks, int((kinds[:, r] // least * numbers).sum())))
+    return most
+
+
+def _fits_some(kinds: IntArray, demand: IntArray) -> NDArray[np.bool_]:
+    fits = np.zeros(len(demand), dtype=np.bool_)
+    for kind in kinds:
+        fits |= (demand <= kind).all(axis=1)
+    return fits
+
+
+def _smallest_first(needs: IntArray, room: int) -> int:
+    return int(np.searchsorted(np.cumsum(np.sort(needs)), room, side="right"))
+
+
+def _thresholds(demands: IntArray) -> list[int]:
+    distinct = np.unique(demands[demands > 0])
+    if len(distinct) > MAX_THRESHOLDS:
+        distinct = distinct[np.linspace(0, len(distinct) - 1, MAX_THRESHOLDS).astype(np.int64)]
+    return [int(value) for value in distinct]

@@ -1,0 +1,175 @@
+"""Files of the decision `placement`: an instance, and the pieces of its jobs on its servers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.errors import InputError
+from gangopt.instances.documents.common import Amount, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.instances.placement import MAX_SERVERS, MAX_TASKS, PlacementInstance
+from gangopt.instances.placement_solution import PlacementSolution
+
+__all__ = ["PlacementDocument", "PlacementSolutionDocument"]
+
+Tasks = Annotated[int, Field(ge=1, le=MAX_TASKS)]
+Held = Annotated[int, Field(ge=0, le=MAX_TASKS)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class ResourceDocument(_Part):
+    """One resource."""
+
+    name: Label = Field(description="name of the resource, as cpu")
+    unit: Annotated[str, Field(max_length=200)] = Field(description="unit of its amounts, as core")
+
+
+class ServerDocument(_Part):
+    """One server."""
+
+    label: Label = Field(description="name of the server, unlike every other")
+    capacity: dict[str, Amount] = Field(description="amount of every resource, in its unit")
+
+
+class JobDocument(_Part):
+    """One job."""
+
+    label: Label = Field(description="name of the job, unlike every other")
+    parameter_servers: Tasks = Field(description="number of parameter servers")
+    workers: Tasks = Field(description="number of workers")
+    parameter_server: dict[str, Amount] = Field(description="what one parameter server takes of every resource")
+    worker: dict[str, Amount] = Field(description="what one worker takes of every resource")
+    size: Positive = Field(description="parameters of the model, in MB")
+    ps_bandwidth: Positive = Field(description="bandwidth of one parameter server, in MB/s")
+    worker_bandwidth: Positive = Field(description="bandwidth of one worker, in MB/s")
+    steps: Amount = Field(default=1.0, description="steps left; used by the objective completion only")
+    compute: Amount = Field(default=0.0, description="seconds of a step beside its transfers; completion only")
+
+
+class PlacementDocument(InstanceDocument):
+    """Servers, and jobs with the numbers of their tasks."""
+
+    noun: Literal["placement"]
+    objective: Literal["transfer", "completion"] = Field(
+        default="transfer", description="after the most jobs: the sum of transfer times, or of the times to finish"
+    )
+    charge: Literal["tasks", "hosts"] = Field(
+        default="tasks", description="charge the tasks that exist, or both terms on every host of a job"
+    )
+    resources: list[ResourceDocument] = Field(min_length=1, description="resources of every server")
+    servers: list[ServerDocument] = Field(min_length=1, description="servers")
+    jobs: list[JobDocument] = Field(min_length=1, description="jobs")
+
+    def to_instance(self) -> PlacementInstance:
+        """Return the instance that the file describes."""
+        names = tuple(item.name for item in self.resources)
+        columns: dict[str, Any] = {field: [getattr(item, field) for item in self.jobs] for field in _COLUMNS}
+        columns["capacity"] = [
+            _row(names, item.capacity, f"servers.{i}.capacity") for i, item in enumerate(self.servers)
+        ]
+        for field, column in (("parameter_server", "ps_demand"), ("worker", "worker_demand")):
+            columns[column] = [
+                _row(names, getattr(item, field), f"jobs.{i}.{field}") for i, item in enumerate(self.jobs)
+            ]
+        return PlacementInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            objective=self.objective,
+            charge=self.charge,
+            resources=names,
+            units=tuple(item.unit for item in self.resources),
+            servers=tuple(item.label for item in self.servers),
+            jobs=tuple(item.label for item in self.jobs),
+            **columns,
+        )
+
+    @classmethod
+    def from_instance(cls, instance: PlacementInstance) -> Self:
+        """Return the file content of an instance."""
+        names = instance.resources
+        columns = {field: getattr(instance, field).tolist() for field in _COLUMNS}
+        return cls(
+            noun="placement",
+            version=1,
+            name=instance.name,
+            description=instance.description,
+            source=instance.source,
+            objective=instance.objective,
+            charge=instance.charge,
+            resources=[ResourceDocument(name=n, unit=u) for n, u in zip(names, instance.units, strict=True)],
+            servers=[
+                ServerDocument(label=label, capacity=dict(zip(names, row, strict=True)))
+                for label, row in zip(instance.servers, instance.capacity.tolist(), strict=True)
+            ],
+            jobs=[
+                JobDocument(
+                    label=label,
+                    parameter_server=dict(zip(names, instance.ps_demand[j].tolist(), strict=True)),
+                    worker=dict(zip(names, instance.worker_demand[j].tolist(), strict=True)),
+                    **{field: values[j] for field, values in columns.items()},
+                )
+                for j, label in enumerate(instance.jobs)
+            ],
+        )
+
+
+_COLUMNS = ("parameter_servers", "workers", "size", "ps_bandwidth", "worker_bandwidth", "steps", "compute")
+
+
+def _row(names: tuple[str, ...], amounts: dict[str, float], where: str) -> list[float]:
+    for name in amounts:
+        if name not in names:
+            raise InputError(f"{where}: {name!r} is no resource of this file, known: {', '.join(names)}")
+    for name in names:
+        if name not in amounts:
+            raise InputError(f"{where}: the amount of {name} is missing; 0 says that there is none")
+    return [amounts[name] for name in names]
+
+
+class PieceDocument(_Part):
+    """Tasks of one job on one server."""
+
+    server: Annotated[int, Field(ge=0, lt=MAX_SERVERS)] = Field(description="number of the server, from 0")
+    parameter_servers: Held = Field(description="parameter servers of the job that it holds")
+    workers: Held = Field(description="workers of the job that it holds")
+
+
+class PlacedJobDocument(_Part):
+    """One job of the instance, in its order."""
+
+    pieces: list[PieceDocument] = Field(description="its tasks by server; empty for a paused job")
+    paused: str = Field(default="", description="why it is paused; empty for a placed job")
+
+
+class PlacementSolutionDocument(SolutionDocument):
+    """For every job of the instance, in its order, its pieces or why it is paused."""
+
+    jobs: list[PlacedJobDocument]
+
+    def to_solution(self) -> PlacementSolution:
+        """Return the solution that the file describes."""
+        return PlacementSolution(
+            pieces=tuple(
+                tuple((piece.server, piece.parameter_servers, piece.workers) for piece in job.pieces)
+                for job in self.jobs
+            ),
+            reasons=tuple(job.paused for job in self.jobs),
+        )
+
+    @classmethod
+    def from_solution(cls, solution: PlacementSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(
+            jobs=[
+                PlacedJobDocument(
+                    pieces=[PieceDocument(server=k, parameter_servers=x, workers=y) for k, x, y in pieces],
+                    paused=reason,
+                )
+                for pieces, reason in zip(solution.pieces, solution.reasons, strict=True)
+            ]
+        )

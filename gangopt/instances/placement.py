@@ -1,0 +1,348 @@
+"""Decision `placement`: which server hosts which parameter servers and workers of each job."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InputError
+from gangopt.instances import _checks_allocation as checks
+from gangopt.instances._placement_counting import most_jobs_by_counting
+from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.instances.placement_solution import PlacementSolution
+
+if TYPE_CHECKING:
+    from gangopt.topology import Cluster
+
+__all__ = ["CHARGES", "MAX_TASKS", "OBJECTIVES", "PER_UNIT", "TRANSFERS_PER_STEP", "PlacementInstance"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+OBJECTIVES = ("transfer", "completion")
+CHARGES = ("tasks", "hosts")
+
+MAX_TASKS = 1_000
+"""Most parameter servers, and most workers, of one job."""
+
+MAX_JOBS, MAX_SERVERS = 1_000_000, 1_000_000
+
+MAX_AMOUNT = 1e9
+"""Largest capacity or demand, in the resource's unit."""
+
+PER_UNIT = 1_000_000
+"""Capacities and demands count in whole millionths of a unit, so that whether tasks fit a server is exact."""
+
+MAX_SUM = 4e18
+"""Largest sum of capacities or demands in millionths: it fits a 64-bit integer."""
+
+TRANSFERS_PER_STEP = 2
+"""A step pushes the gradients and pulls the parameters (Optimus, eqn 2)."""
+
+_UNITS = {"cpu": "core", "memory": "GB", "gpu": "GPU"}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlacementInstance(Instance):
+    r"""Jobs with given numbers of tasks, and servers with given capacities.
+
+    Server k holds p_jk parameter servers and w_jk workers of job j. A job's transfer time is that of its slowest task,
+
+    .. math:: t_j = \max_k \left\{ \frac{S_j}{p_j}\frac{w_j - w_{jk}}{B_j},
+                                   \frac{S_j}{p_j}\frac{p_j - p_{jk}}{b_j} \right\},
+
+    the first term over the servers with a parameter server of the job, the second over those with a worker
+    (`charge="tasks"`), or both over every server that hosts the job (`charge="hosts"`, as the proof of Theorem 1
+    reads). The most jobs are placed first; then the sum of t_j (`objective="transfer"`) or of the times to finish,
+    Q_j (compute_j + 2 t_j) (`objective="completion"`), over the placed jobs is to be least.
+
+    Attributes
+    ----------
+    resources : names of the R resources
+    units : unit of each, shape (R,)
+    servers : labels of the K servers, all different
+    capacity : in the resource's unit, 0 to 1e9, shape (K, R)
+    jobs : labels of the J jobs, all different
+    parameter_servers : p_j, tasks, 1 to 1000, shape (J,)
+    workers : w_j, tasks, 1 to 1000, shape (J,)
+    ps_demand : of one parameter server, in the resource's unit, shape (J, R)
+    worker_demand : of one worker, in the resource's unit, shape (J, R)
+    size : S_j, MB of parameters, above 0, shape (J,)
+    ps_bandwidth : B_j, MB/s of one parameter server, above 0, shape (J,)
+    worker_bandwidth : b_j, MB/s of one worker, above 0, shape (J,)
+    steps : Q_j, steps left, None for 1 everywhere; used by `completion` only, shape (J,)
+    compute : seconds of a step beside its transfers, None for 0; used by `completion` only, shape (J,)
+    objective : `transfer` or `completion`
+    charge : `tasks` or `hosts`
+    capacity_millionths, ps_millionths, worker_millionths : the amounts in whole millionths of the unit, nearest
+
+    Raises
+    ------
+    InputError
+        If a number is outside its range, a shape does not fit, a label stands twice or a word is unknown.
+
+    References
+    ----------
+    Optimus (EuroSys'18), section 4.2 and Theorem 1.
+    """
+
+    noun: ClassVar[str] = "placement"
+    name: str
+    description: str = ""
+    source: str = ""
+    resources: tuple[str, ...]
+    units: tuple[str, ...]
+    servers: tuple[str, ...]
+    capacity: FloatArray
+    jobs: tuple[str, ...]
+    parameter_servers: IntArray
+    workers: IntArray
+    ps_demand: FloatArray
+    worker_demand: FloatArray
+    size: FloatArray
+    ps_bandwidth: FloatArray
+    worker_bandwidth: FloatArray
+    # None is accepted and replaced at construction, so that readers of these fields never meet it
+    steps: FloatArray = None  # type: ignore[assignment]
+    compute: FloatArray = None  # type: ignore[assignment]
+    objective: Literal["transfer", "completion"] = "transfer"
+    charge: Literal["tasks", "hosts"] = "tasks"
+    capacity_millionths: IntArray = field(init=False, compare=False, repr=False)
+    ps_millionths: IntArray = field(init=False, compare=False, repr=False)
+    worker_millionths: IntArray = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._set("resources", checks.resource_names(self.resources))
+        self._set("servers", checks.labels("servers", self.servers))
+        self._set("jobs", checks.labels("jobs", self.jobs))
+        self._set("units", tuple(self.units))
+        K, J, R = len(self.servers), len(self.jobs), len(self.resources)
+        if not 1 <= K <= MAX_SERVERS:
+            raise InputError(f"servers: {K} given, 1 to {MAX_SERVERS} are allowed")
+        if not 1 <= J <= MAX_JOBS:
+            raise InputError(f"jobs: {J} given, 1 to {MAX_JOBS} are allowed")
+        if len(self.units) != R:
+            raise InputError(f"units: {len(self.units)} given, one for each of {R} resources is needed")
+        if self.objective not in OBJECTIVES:
+            raise InputError(f"objective: {self.objective!r}, allowed: {', '.join(OBJECTIVES)}")
+        if self.charge not in CHARGES:
+            raise InputError(f"charge: {self.charge!r}, allowed: {', '.join(CHARGES)}")
+        for name in ("parameter_servers", "workers"):
+            self._set(name, checks.counts(name, getattr(self, name), (J,), 1, MAX_TASKS))
+        for name, rows in (("capacity", K), ("ps_demand", J), ("worker_demand", J)):
+            self._set(name, checks.numbers(name, getattr(self, name), (rows, R), high=MAX_AMOUNT))
+        for name in ("size", "ps_bandwidth", "worker_bandwidth"):
+            self._set(name, checks.numbers(name, getattr(self, name), (J,), low=1e-9, high=1e12))
+        for name, default in (("steps", 1.0), ("compute", 0.0)):
+            value = getattr(self, name)
+            self._set(name, checks.numbers(name, np.full(J, default) if value is None else value, (J,), high=1e12))
+        self._count_in_millionths()
+        self._freeze()
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _count_in_millionths(self) -> None:
+        for name, source in (("capacity", "capacity"), ("ps", "ps_demand"), ("worker", "worker_demand")):
+            self._set(f"{name}_millionths", np.rint(getattr(self, source) * PER_UNIT).astype(np.int64))
+        needs = self.parameter_servers[:, None] * self.ps_demand + self.workers[:, None] * self.worker_demand
+        for name, total in (("capacity", self.capacity.sum(axis=0)), ("demand", needs.sum(axis=0))):
+            if total.max() * PER_UNIT > MAX_SUM:
+                r = int(np.argmax(total))
+                raise InputError(
+                    f"{name}: {total[r]:g} {self.units[r]} of {self.resources[r]} in all, "
+                    f"at most {MAX_SUM / PER_UNIT:g} is allowed"
+                )
+
+    @classmethod
+    def from_cluster(
+        cls,
+        cluster: Cluster,
+        *,
+        resources: tuple[str, ...] | None = None,
+        **fields: Any,  # noqa: ANN401 - the other fields of the class, by name
+    ) -> Self:
+        """Return jobs on the machines of a cluster, one server a machine, in the cluster's order.
+
+        Parameters
+        ----------
+        cluster : the cluster
+        resources : the cluster's resources that count, all of them if None; demands have this order
+        fields : the other fields of the class, but for `units`, `servers` and `capacity`
+
+        Returns
+        -------
+        PlacementInstance
+
+        Raises
+        ------
+        InputError
+            If the cluster has no such resource, or a field is not acceptable.
+        """
+        chosen = cluster.resources if resources is None else tuple(resources)
+        for name in chosen:
+            if name not in cluster.resources:
+                raise InputError(f"resources: {name!r} is not in the cluster, known: {', '.join(cluster.resources)}")
+        columns = [cluster.resources.index(name) for name in chosen]
+        return cls(
+            resources=chosen,
+            units=tuple(_UNITS.get(name, "unit") for name in chosen),
+            servers=cluster.machines,
+            capacity=cluster.capacities[:, columns],
+            **fields,
+        )
+
+    @cached_property
+    def fewest_paused(self) -> int:
+        """Jobs that no placement can host, by counting alone: the zero of the scale on which pausing is charged."""
+        placed = most_jobs_by_counting(
+            self.capacity_millionths,
+            self.ps_millionths,
+            self.worker_millionths,
+            self.parameter_servers,
+            self.workers,
+        )
+        return len(self.jobs) - placed
+
+    @cached_property
+    def pause_cost(self) -> float:
+        """Seconds charged for a paused job: 1 + the cost of all jobs at their longest transfer time.
+
+        So one more job placed always outweighs every difference in transfer time.
+        """
+        longest = np.maximum(
+            self.size * self.workers / (self.parameter_servers * self.ps_bandwidth),
+            self.size * self.parameter_servers / (self.parameter_servers * self.worker_bandwidth),
+        )
+        return 1.0 + math.fsum(self._costs(longest).tolist())
+
+    def _costs(self, transfer: FloatArray) -> FloatArray:
+        if self.objective == "transfer":
+            return transfer
+        return self.steps * (self.compute + TRANSFERS_PER_STEP * transfer)
+
+    def check(self, solution: PlacementSolution) -> list[Violation]:
+        """Return every broken rule of a placement; empty if it is feasible.
+
+        The rules: a piece is on a server of the instance (`known_server`), no server holds two pieces of a job
+        (`one_piece_per_server`), a piece holds tasks and no negative number of them (`tasks_in_piece`), a placed job
+        has all its tasks (`place_all_parameter_servers`, `place_all_workers`), and the tasks on a server stay within
+        each capacity (`server_capacity`, exact in millionths of the unit).
+
+        Parameters
+        ----------
+        solution : the placement
+
+        Returns
+        -------
+        list of Violation
+        """
+        if len(solution.pieces) != len(self.jobs):
+            given = len(solution.pieces)
+            return [Violation("place_all_workers", "number of jobs", given, len(self.jobs), "jobs")]
+        found = [item for j, pieces in enumerate(solution.pieces) if pieces for item in self._check_job(j, pieces)]
+        return found or self._check_capacity(solution)
+
+    def _check_job(self, j: int, pieces: tuple[tuple[int, int, int], ...]) -> list[Violation]:
+        found = []
+        where = f"job {self.jobs[j]}"
+        for server, ps, workers in pieces:
+            if not 0 <= server < len(self.servers):
+                found.append(Violation("known_server", where, server, len(self.servers) - 1))
+            if min(ps, workers) < 0 or ps + workers < 1:
+                found.append(Violation("tasks_in_piece", f"{where}, server {server}", min(ps, workers), 1, "tasks"))
+        distinct = len({server for server, _, _ in pieces})
+        if distinct < len(pieces):
+            found.append(Violation("one_piece_per_server", where, len(pieces), distinct, "pieces"))
+        for rule, held, needed in (
+            ("place_all_parameter_servers", sum(piece[1] for piece in pieces), int(self.parameter_servers[j])),
+            ("place_all_workers", sum(piece[2] for piece in pieces), int(self.workers[j])),
+        ):
+            if held != needed:
+                found.append(Violation(rule, where, held, needed, "tasks"))
+        return found
+
+    def _check_capacity(self, solution: PlacementSolution) -> list[Violation]:
+        job, server, ps, workers = _columns(solution)
+        loads = np.zeros_like(self.capacity_millionths)
+        needs = ps[:, None] * self.ps_millionths[job] + workers[:, None] * self.worker_millionths[job]
+        np.add.at(loads, server, needs)
+        return [
+            Violation(
+                "server_capacity",
+                f"server {self.servers[k]}, {self.resources[r]}",
+                float(loads[k, r]) / PER_UNIT,
+                float(self.capacity[k, r]),
+                self.units[r],
+            )
+            for k, r in np.argwhere(loads > self.capacity_millionths).tolist()
+        ]
+
+    def transfer_times(self, solution: PlacementSolution) -> FloatArray:
+        """Return t_j of every job in seconds, 0 for a paused one, shape (J,).
+
+        Parameters
+        ----------
+        solution : a feasible placement
+
+        Returns
+        -------
+        ndarray
+        """
+        job, _, ps, workers = _columns(solution)
+        size, total_ps, total_workers = self.size[job], self.parameter_servers[job], self.workers[job]
+        # the order of these operations is part of the contract: the models' levels are the same floating-point numbers
+        sends = size * (total_workers - workers) / (total_ps * self.ps_bandwidth[job])
+        receives = size * (total_ps - ps) / (total_ps * self.worker_bandwidth[job])
+        if self.charge == "tasks":
+            sends = np.where(ps > 0, sends, 0.0)
+            receives = np.where(workers > 0, receives, 0.0)
+        times = np.zeros(len(self.jobs))
+        np.maximum.at(times, job, np.maximum(sends, receives))
+        return times
+
+    def evaluate(self, solution: PlacementSolution) -> Score:
+        r"""Return the objective and the figures of a feasible placement.
+
+        .. math:: \sum_{j\ \text{placed}} g_j(t_j) + W (\text{paused} - \text{fewest paused})
+
+        with g_j(t) = t or Q_j (compute_j + 2 t), W `pause_cost` and the fewest paused by counting alone. Where no more
+        than these are paused, the objective is the time itself, and so is every gap.
+
+        Parameters
+        ----------
+        solution : a feasible placement
+
+        Returns
+        -------
+        Score
+            Metrics: `jobs_placed`, `jobs_paused`, `paused_beyond_count`, `transfer_time` (sum of t_j, s), `hosts`
+            (pairs of job and server), and with `completion` `completion_time` (s).
+        """
+        placed = np.array([bool(pieces) for pieces in solution.pieces])
+        times = self.transfer_times(solution)
+        paused = int((~placed).sum())
+        cost = math.fsum(self._costs(times)[placed].tolist())
+        beyond = paused - self.fewest_paused
+        metrics: dict[str, float] = {
+            "jobs_placed": len(self.jobs) - paused,
+            "jobs_paused": paused,
+            "paused_beyond_count": beyond,
+            "transfer_time": math.fsum(times.tolist()),
+            "hosts": sum(len(pieces) for pieces in solution.pieces),
+        }
+        if self.objective == "completion":
+            metrics["completion_time"] = cost
+        return Score(cost + self.pause_cost * beyond, metrics)
+
+
+def _columns(solution: PlacementSolution) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Return job, server, parameter servers and workers of every piece."""
+    rows = [(j, *piece) for j, pieces in enumerate(solution.pieces) for piece in pieces]
+    table = np.array(rows, dtype=np.int64).reshape(len(rows), 4)
+    return table[:, 0], table[:, 1], table[:, 2], table[:, 3]

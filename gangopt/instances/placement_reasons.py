@@ -1,0 +1,38 @@
+"""Why a job found no place, as one line for people."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.instances.placement import PER_UNIT, PlacementInstance
+
+__all__ = ["pause_reason"]
+
+
+def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64]) -> str:
+    """Return why a job is paused, given what is free in all.
+
+    Parameters
+    ----------
+    instance : the placement
+    job : index of the job
+    free : free amount of every resource over all servers, millionths of the unit, shape (R,)
+
+    Returns
+    -------
+    str
+    """
+    for what, demand in (("parameter servers", instance.ps_millionths), ("workers", instance.worker_millionths)):
+        if not (instance.capacity_millionths >= demand[job]).all(axis=1).any():
+            return f"no server is large enough for one of its {what}"
+    needs = (
+        instance.parameter_servers[job] * instance.ps_millionths[job]
+        + instance.workers[job] * instance.worker_millionths[job]
+    )
+    for r in np.flatnonzero(needs > free).tolist():
+        return (
+            f"it needs {needs[r] / PER_UNIT:g} {instance.units[r]} of {instance.resources[r]}, "
+            f"{free[r] / PER_UNIT:g} are free in all"
+        )
+    return "enough is free in all, but not where its tasks could use it"

@@ -1,0 +1,225 @@
+"""Heuristics of decision `placement`: Optimus's even spread, Theorem 1's rule, and task-by-task baselines."""
+
+from __future__ import annotations
+
+from operator import gt, sub
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InputError
+from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_reasons import pause_reason
+from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.solvers.heuristics.placement_buckets import Free, FreeServers
+from gangopt.solvers.heuristics.placement_shares import Job, Shares, even_shares, job_of
+from gangopt.solvers.heuristics.placement_tasks import place_tasks
+
+__all__ = ["optimus", "pack", "random", "spread", "theorem1"]
+
+
+def optimus(instance: PlacementInstance) -> PlacementSolution:
+    """Place the smallest job first, evenly over the fewest of the emptiest servers.
+
+    Jobs by total demand of the leading resource (`cpu` if there is one, else the first), ascending, ties to the lowest
+    index. Servers by what is free of it, descending, then by what is free of the others in their order, ties to the
+    lowest index; re-sorted after each job. A server on which one parameter server or one worker of the job would not
+    fit even alone is passed over. The smallest k is taken for which the first k servers have room in sum and the even
+    spread fits each: floor(p/k) and floor(w/k) tasks on each, one more parameter server on p mod k of them and one
+    more worker on w mod k. Extras meet on as many servers as they can, or on as few as they can: of the two that fit
+    the one with the lower transfer time, ties to the former. Servers with both extras come first, then those with an
+    extra parameter server, an extra worker, none. A job that fits no k up to p + w is paused.
+
+    Parameters
+    ----------
+    instance : the placement
+
+    Returns
+    -------
+    PlacementSolution
+
+    References
+    ----------
+    Optimus (EuroSys'18), section 4.2.
+    """
+    servers = FreeServers(instance)
+    sizes = (
+        instance.parameter_servers * instance.ps_millionths[:, servers.leading]
+        + instance.workers * instance.worker_millionths[:, servers.leading]
+    )
+    pieces: list[tuple[tuple[int, int, int], ...]] = [()] * len(instance.jobs)
+    reasons = [""] * len(instance.jobs)
+    for j in np.argsort(sizes, kind="stable").tolist():
+        job = job_of(instance, j)
+        pieces[j] = _place_evenly(job, servers, every_pairing=False)
+        if not pieces[j]:
+            reasons[j] = pause_reason(instance, j, np.array(servers.total))
+    return PlacementSolution(tuple(pieces), tuple(reasons))
+
+
+def theorem1(instance: PlacementInstance) -> PlacementSolution:
+    """Spread one job evenly over the fewest servers, with the best pairing of uneven shares.
+
+    The rule of Theorem 1 in its most generous reading: as `optimus` for a single job, but every number of servers with
+    both extras is tried, and of those that fit the one with the least transfer time is taken, ties to the most.
+
+    Parameters
+    ----------
+    instance : a placement with one job
+
+    Returns
+    -------
+    PlacementSolution
+
+    Raises
+    ------
+    InputError
+        If there is more than one job.
+
+    References
+    ----------
+    Optimus (EuroSys'18), Theorem 1.
+    """
+    if len(instance.jobs) != 1:
+        raise InputError(f"theorem1 places one job, {instance.name} has {len(instance.jobs)}; use optimus")
+    servers = FreeServers(instance)
+    pieces = _place_evenly(job_of(instance, 0), servers, every_pairing=True)
+    reason = "" if pieces else pause_reason(instance, 0, np.array(servers.total))
+    return PlacementSolution((pieces,), (reason,))
+
+
+def _place_evenly(job: Job, servers: FreeServers, *, every_pairing: bool) -> tuple[tuple[int, int, int], ...]:
+    """Place a job on the first servers that hold an even spread of it; nothing if none do."""
+    needs = list(job.need(job.ps, job.workers))
+    if any(map(gt, needs, servers.total)):
+        return ()
+    either_task = tuple(map(max, job.ps_need, job.worker_need))
+    first: list[tuple[int, Free]] = []
+    for free, bucket in servers.runs():
+        if any(map(gt, either_task, free)):
+            continue
+        for server in bucket[: job.ps + job.workers - len(first)]:
+            first.append((server, free))
+            needs = list(map(sub, needs, free))
+            shares = _best_shares(job, first, every_pairing) if max(needs) <= 0 else None
+            if shares is not None:
+                return _take(job, servers, first, shares)
+        if len(first) == job.ps + job.workers:
+            break
+    return ()
+
+
+def _best_shares(job: Job, first: list[tuple[int, Free]], every_pairing: bool) -> Shares | None:
+    best: Shares | None = None
+    for shares in even_shares(job.ps, job.workers, len(first), every_pairing):
+        if _all_fit(job, first, shares) and (best is None or job.transfer_time(shares) < job.transfer_time(best)):
+            best = shares
+    return best
+
+
+def _all_fit(job: Job, first: list[tuple[int, Free]], shares: Shares) -> bool:
+    at = 0
+    for count, ps, workers in shares:
+        seen: Free | None = None
+        for _, free in first[at : at + count]:
+            if free != seen and not job.fits(ps, workers, free):
+                return False
+            seen = free
+        at += count
+    return True
+
+
+def _take(
+    job: Job, servers: FreeServers, first: list[tuple[int, Free]], shares: Shares
+) -> tuple[tuple[int, int, int], ...]:
+    pieces = []
+    at = 0
+    for count, ps, workers in shares:
+        need = job.need(ps, workers)
+        for server, free in first[at : at + count]:
+            servers.take(server, free, need)
+            pieces.append((server, ps, workers))
+        at += count
+    return tuple(pieces)
+
+
+def spread(instance: PlacementInstance) -> PlacementSolution:
+    """Place each task on the least loaded server that has room, as the default scheduler of Kubernetes does.
+
+    The load of a server is the mean, over the resources it has, of the share in use; ties to the lowest index. Jobs in
+    the order of the instance, the parameter servers of a job first. A job of which a task finds no room gives back its
+    tasks and is paused.
+
+    Parameters
+    ----------
+    instance : the placement
+
+    Returns
+    -------
+    PlacementSolution
+
+    References
+    ----------
+    Kubernetes: scoring by least allocated resources.
+    """
+    capacity = instance.capacity_millionths.astype(np.float64)
+    has = np.maximum(1, (capacity > 0).sum(axis=1))
+    weights = np.divide(1.0, capacity * has[:, None], out=np.zeros_like(capacity), where=capacity > 0)
+
+    def emptiest(servers: NDArray[np.int64], free: NDArray[np.int64], _need: NDArray[np.int64]) -> int:
+        return int(servers[np.argmax((free[servers] * weights[servers]).sum(axis=1))])
+
+    return place_tasks(instance, range(len(instance.jobs)), emptiest)
+
+
+def pack(instance: PlacementInstance) -> PlacementSolution:
+    """Place each task on the server in use with which it aligns best, and open an empty one only if none has room.
+
+    The alignment of a task and a server is the product, summed over resources, of the task's demand and what is free,
+    both as shares of the largest server's capacity (Tetris). Ties to the lowest index. Jobs in the order of the
+    instance, the parameter servers of a job first. A job of which a task finds no room gives back its tasks and is
+    paused.
+
+    Parameters
+    ----------
+    instance : the placement
+
+    Returns
+    -------
+    PlacementSolution
+
+    References
+    ----------
+    Grandl et al.: Multi-resource packing for cluster schedulers (SIGCOMM'14), section 3.2.
+    """
+    capacity = instance.capacity_millionths
+    unit = np.maximum(1, capacity.max(axis=0)).astype(np.float64)
+
+    def best_aligned(servers: NDArray[np.int64], free: NDArray[np.int64], need: NDArray[np.int64]) -> int:
+        used = servers[(free[servers] < capacity[servers]).any(axis=1)]
+        choice = used if len(used) else servers
+        return int(choice[np.argmax((free[choice] / unit) @ (need / unit))])
+
+    return place_tasks(instance, range(len(instance.jobs)), best_aligned)
+
+
+def random(instance: PlacementInstance, *, seed: int = 0) -> PlacementSolution:
+    """Place each task on a random server that has room, jobs in random order.
+
+    The parameter servers of a job come first. A job of which a task finds no room gives back its tasks and is paused.
+
+    Parameters
+    ----------
+    instance : the placement
+    seed : of numpy's default generator
+
+    Returns
+    -------
+    PlacementSolution
+    """
+    rng = np.random.default_rng(seed)
+
+    def any_server(servers: NDArray[np.int64], _free: NDArray[np.int64], _need: NDArray[np.int64]) -> int:
+        return int(servers[rng.integers(len(servers))])
+
+    return place_tasks(instance, rng.permutation(len(instance.jobs)).tolist(), any_server)

@@ -1,0 +1,73 @@
+"""Servers in order of what is free on them, kept sorted while jobs are placed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator
+from operator import sub
+
+import numpy as np
+
+from gangopt.instances.placement import PlacementInstance
+
+__all__ = ["Free", "FreeServers"]
+
+Free = tuple[int, ...]
+
+
+class FreeServers:
+    """Servers in buckets of equal free amounts, so that placing a job moves only the servers it uses.
+
+    The order is: most free of the leading resource first, then most free of the others in their order, then the lowest
+    index. The leading resource is `cpu` if there is one, else the first.
+
+    Parameters
+    ----------
+    instance : the placement; every server is empty at first
+    """
+
+    def __init__(self, instance: PlacementInstance) -> None:
+        R = len(instance.resources)
+        self.leading = instance.resources.index("cpu") if "cpu" in instance.resources else 0
+        self._order = [self.leading, *(r for r in range(R) if r != self.leading)]
+        self.total: list[int] = instance.capacity_millionths.sum(axis=0).tolist()
+        kinds, kind = np.unique(instance.capacity_millionths, axis=0, return_inverse=True)
+        kind = kind.reshape(-1)
+        self._buckets: dict[Free, tuple[Free, list[int]]] = {}
+        self._keys: list[Free] = []
+        for number, row in enumerate(kinds.tolist()):
+            self._bucket(tuple(row)).extend(np.flatnonzero(kind == number).tolist())
+
+    def _key(self, free: Free) -> Free:
+        return tuple([-free[r] for r in self._order])
+
+    def _bucket(self, free: Free) -> list[int]:
+        """Return the servers with so much free, a new empty list if there are none."""
+        key = self._key(free)
+        if key not in self._buckets:
+            self._buckets[key] = (free, [])
+            insort(self._keys, key)
+        return self._buckets[key][1]
+
+    def runs(self) -> Iterator[tuple[Free, list[int]]]:
+        """Yield (what is free, indices of the servers with it) from the emptiest servers to the fullest."""
+        for key in self._keys:
+            yield self._buckets[key]
+
+    def take(self, server: int, free: Free, need: Free) -> None:
+        """Take an amount from a server.
+
+        Parameters
+        ----------
+        server : its index
+        free : what is free on it now, millionths of the unit
+        need : what is taken of it
+        """
+        bucket = self._bucket(free)
+        del bucket[bisect_left(bucket, server)]
+        if not bucket:
+            key = self._key(free)
+            del self._buckets[key]
+            del self._keys[bisect_left(self._keys, key)]
+        insort(self._bucket(tuple(map(sub, free, need))), server)
+        self.total = list(map(sub, self.total, need))

@@ -1,0 +1,66 @@
+"""Placing jobs task by task, all of a job or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_reasons import pause_reason
+from gangopt.instances.placement_solution import PlacementSolution
+
+__all__ = ["place_tasks"]
+
+IntArray = NDArray[np.int64]
+Choose = Callable[[IntArray, IntArray, IntArray], int]
+
+
+def place_tasks(instance: PlacementInstance, order: Iterable[int], choose: Choose) -> PlacementSolution:
+    """Place jobs in an order, each task on the server that a rule chooses among those with room for it.
+
+    Parameters
+    ----------
+    instance : the placement
+    order : indices of all jobs
+    choose : given the indices of the servers with room in ascending order, what is free on all servers and what the
+        task takes (millionths of the unit, shapes (K, R) and (R,)), returns one of the indices
+
+    Returns
+    -------
+    PlacementSolution
+        A job of which a task found no room has no pieces; what its other tasks had taken is free again.
+    """
+    free = instance.capacity_millionths.copy()
+    pieces: list[tuple[tuple[int, int, int], ...]] = [()] * len(instance.jobs)
+    reasons = [""] * len(instance.jobs)
+    for j in order:
+        before = free.sum(axis=0)
+        ps = _place_kind(free, instance.ps_millionths[j], int(instance.parameter_servers[j]), choose)
+        workers = None
+        if ps is not None:
+            workers = _place_kind(free, instance.worker_millionths[j], int(instance.workers[j]), choose)
+        if ps is None or workers is None:
+            for server, count in (ps or {}).items():
+                free[server] += count * instance.ps_millionths[j]
+            reasons[j] = pause_reason(instance, j, before)
+            continue
+        pieces[j] = tuple((k, ps[k], workers[k]) for k in sorted(ps.keys() | workers.keys()))
+    return PlacementSolution(tuple(pieces), tuple(reasons))
+
+
+def _place_kind(free: IntArray, need: IntArray, count: int, choose: Choose) -> Counter[int] | None:
+    """Take room for equal tasks from `free`; None, and nothing taken, if one finds none."""
+    placed: Counter[int] = Counter()
+    for _ in range(count):
+        servers = np.flatnonzero((free >= need).all(axis=1))
+        if not len(servers):
+            for server, tasks in placed.items():
+                free[server] += tasks * need
+            return None
+        server = choose(servers, free, need)
+        free[server] -= need
+        placed[server] += 1
+    return placed
