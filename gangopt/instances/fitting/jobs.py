@@ -1,0 +1,133 @@
+"""Fitted functions as jobs of an allocation instance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InputError
+from gangopt.instances.fitting.speed import SpeedFit
+
+if TYPE_CHECKING:
+    from gangopt.instances.documents.allocation import AllocationDocument
+
+__all__ = ["put_job", "speed_fields", "to_job", "to_speed_arrays"]
+
+FloatArray = NDArray[np.float64]
+
+THETA_COLUMNS = 5
+
+
+def to_speed_arrays(fits: Sequence[SpeedFit]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
+    """Return fitted speeds as the fields `mode`, `theta` and `batch` of an `AllocationInstance`.
+
+    Parameters
+    ----------
+    fits : one fit a job
+
+    Returns
+    -------
+    mode : `async` or `sync`, shape (J,)
+    theta : seconds, zeros beyond the coefficients of the mode, shape (J, 5)
+    batch : samples in the global batch, 0 for async, shape (J,)
+    """
+    theta = np.zeros((len(fits), THETA_COLUMNS))
+    for row, fit in zip(theta, fits, strict=True):
+        row[: len(fit.theta)] = fit.theta
+    return tuple(fit.mode for fit in fits), theta, np.array([fit.batch or 0.0 for fit in fits])
+
+
+def to_job(
+    label: str,
+    fit: SpeedFit,
+    *,
+    steps: float,
+    worker: dict[str, float],
+    parameter_server: dict[str, float],
+    max_workers: int,
+    max_ps: int,
+    progress: float = 0.0,
+) -> dict[str, Any]:
+    """Return a fitted job as an entry of `jobs` in an allocation file.
+
+    Parameters
+    ----------
+    label : name of the job
+    fit : its fitted speed
+    steps : Q, steps left
+    worker : demand of one worker by resource, in the resource's unit
+    parameter_server : demand of one parameter server by resource
+    max_workers : largest w, tasks
+    max_ps : largest p, tasks
+    progress : part of the steps that is done, 0 to 1
+
+    Returns
+    -------
+    dict
+        JSON values.
+
+    Raises
+    ------
+    InputError
+        If a value is not allowed in an allocation file; names the field.
+    """
+    from gangopt.instances.documents.allocation import Job
+    from gangopt.instances.documents.common import validate
+
+    record = {
+        "label": label,
+        "steps": steps,
+        "worker": worker,
+        "parameter_server": parameter_server,
+        "max_workers": max_workers,
+        "max_parameter_servers": max_ps,
+        "progress": progress,
+        "source": f"speed fitted to {fit.samples} measurements of {fit.pairs} pairs",
+        **speed_fields(fit),
+    }
+    return validate(Job, record, "job").model_dump(exclude_none=True)
+
+
+def speed_fields(fit: SpeedFit) -> dict[str, Any]:
+    """Return the fields of an allocation job that a fitted speed sets, as JSON values."""
+    return {"mode": fit.mode, "theta": list(fit.theta), "batch": fit.batch, "table": None}
+
+
+def put_job(document: AllocationDocument, label: str, fields: dict[str, Any]) -> AllocationDocument:
+    """Return an allocation file with a job's fields replaced, or with a new job at its end.
+
+    Parameters
+    ----------
+    document : the file
+    label : name of the job to change; a job of another name is added
+    fields : entries of the job to set; a new job needs all of them
+
+    Returns
+    -------
+    AllocationDocument
+        Checked whole: it makes an instance.
+
+    Raises
+    ------
+    InputError
+        If the job is new and a field is missing, or the instance would be defective.
+    """
+    from gangopt.instances.documents.allocation import AllocationDocument
+    from gangopt.instances.documents.common import validate
+
+    record = document.model_dump()
+    place = next((i for i, job in enumerate(record["jobs"]) if job["label"] == label), None)
+    if place is None:
+        known = ", ".join(job["label"] for job in record["jobs"][:5])
+        missing = [name for name in ("steps", "mode", "worker") if name not in fields]
+        if missing:
+            raise InputError(f"job {label!r} is not in the file ({known}); a new job needs {', '.join(missing)} too")
+        record["jobs"].append({"label": label, **fields})
+    else:
+        record["jobs"][place] |= fields
+    changed = validate(AllocationDocument, record, document.name)
+    changed.to_instance()
+    return changed

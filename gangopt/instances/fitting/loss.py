@@ -1,0 +1,252 @@
+"""Loss curve of a training job, fitted to recorded losses, and the steps that are left until it has converged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InputError
+from gangopt.instances.fitting.loss_log import (
+    MIN_POINTS,
+    LossLog,
+    decimate,
+    find_outliers,
+    replace_outliers,
+)
+
+__all__ = ["DEFAULT_EPOCHS", "DEFAULT_THRESHOLD", "LossFit", "fit_loss"]
+
+FloatArray = NDArray[np.float64]
+
+DEFAULT_THRESHOLD, DEFAULT_EPOCHS = 0.05, 10
+"""A job has converged when its normalised loss changes by at most 0.05 in 10 epochs (the public code's numbers)."""
+
+MAX_POINTS = 2_000
+LEAST_F = 10.0
+"""Least F statistic of the curve against a constant at which losses count as falling."""
+
+RISE_SHARE, RISE_ERRORS = 0.1, 4.0
+"""A rise counts if it exceeds this share of the fall before it and this many of its standard errors."""
+
+SHAPE_LOW, SHAPE_HIGH, SHAPES = 1e-6, 1e4, 121
+"""Search range of the shape c in units of the last step, and the points of its first, logarithmic grid."""
+
+
+@dataclass(frozen=True)
+class LossFit:
+    r"""Fitted loss curve :math:`l(k) = L\,(1/(b_0 k + b_1) + b_2)`.
+
+    Attributes
+    ----------
+    b0 : fitted coefficient, per step, above 0
+    b1 : fitted coefficient, above 0
+    b2 : fitted coefficient, normalised loss that the curve falls to, at least 0
+    scale : L, largest recorded loss, in the unit of the losses
+    steps_per_epoch : N
+    last_step : last recorded step
+    points : number of recorded points
+    outliers : indices of the points that the window rule replaced
+    used_points : number of points that were fitted, after decimation
+    rmse : root of the mean squared difference to the fitted points, in normalised loss
+    explained : share of the variance of the fitted points that the curve explains, at most 1
+    warnings : what makes the fit doubtful, each `name: sentence`
+    """
+
+    b0: float
+    b1: float
+    b2: float
+    scale: float
+    steps_per_epoch: float
+    last_step: float
+    points: int
+    outliers: tuple[int, ...]
+    used_points: int
+    rmse: float
+    explained: float
+    warnings: tuple[str, ...]
+
+    def loss(self, steps: Any) -> Any:  # noqa: ANN401 - scalars and arrays alike
+        """Return the fitted loss after a number of steps, in the unit of the recorded losses."""
+        return self.scale * (1 / (self.b0 * steps + self.b1) + self.b2)
+
+    def converges_at(self, threshold: float = DEFAULT_THRESHOLD, epochs: float = DEFAULT_EPOCHS) -> int:
+        r"""Return the first step at which the loss has changed by at most a threshold in the epochs before it.
+
+        .. math:: \min \{ K \ge W : (l(K - W) - l(K)) / L \le \delta \}, \quad W = E N
+
+        With :math:`x = b_0 (K - W) + b_1` the condition is :math:`x (x + b_0 W) \ge b_0 W / \delta`, a quadratic.
+
+        Parameters
+        ----------
+        threshold : delta, in normalised loss (a share of the largest recorded loss), 1e-9 to below 1
+        epochs : E, 1e-9 to 1e9
+
+        Returns
+        -------
+        int
+            Steps since the start of the job.
+        """
+        if not 1e-9 <= threshold < 1:
+            raise InputError(f"threshold: {threshold:g}, 1e-9 to below 1 is needed (a share of the largest loss)")
+        if not 1e-9 <= epochs <= 1e9:
+            raise InputError(f"epochs: {epochs:g}, 1e-9 to 1e9 is needed")
+        window = epochs * self.steps_per_epoch
+        change = self.b0 * window
+        x = 2 / threshold / (1 + math.sqrt(1 + 4 / (change * threshold)))
+        # a rounding error must not push a step that is exactly at the threshold to the next whole number
+        return math.ceil((window + max(0.0, (x - self.b1) / self.b0)) * (1 - 1e-12))
+
+    def steps_left(self, threshold: float = DEFAULT_THRESHOLD, epochs: float = DEFAULT_EPOCHS) -> int:
+        """Return the steps from the last recorded one until convergence, 0 if it is past; see `converges_at`."""
+        return max(0, math.ceil(self.converges_at(threshold, epochs) - self.last_step))
+
+
+def fit_loss(log: LossLog, max_points: int = MAX_POINTS) -> LossFit:
+    r"""Fit a loss curve to recorded losses by non-negative least squares.
+
+    The curve is :math:`l(k) = 1/(b_0 k + b_1) + b_2` on losses divided by the largest recorded one, all coefficients
+    at least 0. Written as :math:`a\,c/(k + c) + b_2` with :math:`a = 1/b_1, c = b_1/b_0` it is linear in
+    :math:`(a, b_2)` once c is fixed. So NNLS gives the best :math:`(a, b_2)` for every c, and a search over the one
+    number c, a logarithmic grid and then Brent's method around its best point, gives the least sum of squared
+    differences *of the losses*. No reciprocal of a noisy loss is taken, every point has weight 1.
+
+    Parameters
+    ----------
+    log : the recorded losses
+    max_points : points above which averages of epochs are fitted instead, at least 6
+
+    Returns
+    -------
+    LossFit
+
+    Raises
+    ------
+    InputError
+        If the losses do not fall, rise again, or fall by no more than their noise: no such curve describes them.
+
+    References
+    ----------
+    Optimus (EuroSys'18), section 3.1, eqn 1.
+    """
+    if max_points < MIN_POINTS:
+        raise InputError(f"max_points: {max_points}, at least {MIN_POINTS} is needed")
+    outliers = find_outliers(log)
+    if 2 * int(outliers.sum()) > outliers.size:
+        raise InputError(f"the losses do not fall: the window rule rejects {outliers.sum()} of {outliers.size} points")
+    scale = float(log.losses.max())
+    cleaned = replace_outliers(log.losses, outliers) / scale
+    steps, losses = decimate(log.steps, cleaned, log.epoch_steps, max_points)
+    if steps.size < MIN_POINTS:
+        raise InputError(
+            f"{steps.size} epochs in {log.steps.size} points, at least {MIN_POINTS} are needed; "
+            "steps_per_epoch may be too large"
+        )
+    _check_no_rise(steps, losses)
+    horizon = float(steps[-1])
+    shape, level, floor = _search(steps / horizon, losses)
+    curve = level * shape / (steps / horizon + shape) + floor
+    explained = _check_fall(losses, curve, level)
+    b1 = 1 / level
+    return LossFit(
+        b0=b1 / (shape * horizon),
+        b1=b1,
+        b2=floor,
+        scale=scale,
+        steps_per_epoch=log.epoch_steps,
+        last_step=float(log.steps[-1]),
+        points=log.steps.size,
+        outliers=tuple(np.flatnonzero(outliers).tolist()),
+        used_points=steps.size,
+        rmse=float(np.sqrt(np.mean((losses - curve) ** 2))),
+        explained=explained,
+        warnings=_warnings(losses - curve, floor),
+    )
+
+
+def _solve(shape: float, x: FloatArray, losses: FloatArray) -> tuple[FloatArray, float]:
+    from scipy.optimize import nnls
+
+    design = np.stack((shape / (x + shape), np.ones_like(x)), axis=1)
+    coefficients, residual = nnls(design, losses)
+    return coefficients, float(residual)
+
+
+def _search(x: FloatArray, losses: FloatArray) -> tuple[float, float, float]:
+    """Return the shape c in units of the last step, the level a and the floor b2 of least squared error."""
+    from scipy.optimize import minimize_scalar
+
+    grid = np.linspace(math.log(SHAPE_LOW), math.log(SHAPE_HIGH), SHAPES)
+    errors = [_solve(math.exp(value), x, losses)[1] for value in grid]
+    best = int(np.argmin(errors))
+    found = minimize_scalar(
+        lambda value: _solve(math.exp(value), x, losses)[1] ** 2,
+        bounds=(grid[max(best - 1, 0)], grid[min(best + 1, SHAPES - 1)]),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    shape = math.exp(float(found.x))
+    if _solve(shape, x, losses)[1] > errors[best]:
+        shape = math.exp(float(grid[best]))
+    (level, floor), _ = _solve(shape, x, losses)
+    return shape, float(level), float(floor)
+
+
+def _check_no_rise(steps: FloatArray, losses: FloatArray) -> None:
+    """Refuse losses that end clearly above their lowest stretch, by the averages of up to eight equal stretches."""
+    parts = np.array_split(np.arange(losses.size), min(8, losses.size // 3))
+    means = np.array([losses[part].mean() for part in parts])
+    low = int(np.argmin(means))
+    rise, fall = means[-1] - means[low], means[0] - means[low]
+    # successive differences measure the noise whatever the trend is
+    noise = math.sqrt(float(np.mean(np.diff(losses) ** 2)) / 2)
+    error = noise * math.sqrt(1 / parts[-1].size + 1 / parts[low].size)
+    if rise > RISE_SHARE * fall and rise > RISE_ERRORS * error:
+        raise InputError(
+            f"the losses rise: {means[low]:.4g} of the largest in steps {steps[parts[low][0]]:g} to "
+            f"{steps[parts[low][-1]]:g}, {means[-1]:.4g} from step {steps[parts[-1][0]]:g} on; the curve can only fall"
+        )
+
+
+def _check_fall(losses: FloatArray, curve: FloatArray, level: float) -> float:
+    """Return the explained share of the variance; refuse a curve that is no better than a constant."""
+    total = float(np.sum((losses - losses.mean()) ** 2))
+    left = float(np.sum((losses - curve) ** 2))
+    if level <= 0 or curve[0] - curve[-1] <= 1e-4 * curve[0] or total <= left:
+        raise InputError("the losses do not fall: the best curve is a constant, so no convergence can be predicted")
+    statistic = (total - left) / 2 / max(left / (losses.size - 3), 1e-300)
+    if statistic < LEAST_F:
+        raise InputError(
+            f"the losses fall by no more than their noise (F = {statistic:.3g}, at least {LEAST_F:g} is needed): "
+            "record more steps"
+        )
+    return 1 - left / total
+
+
+def _warnings(residuals: FloatArray, floor: float) -> tuple[str, ...]:
+    found = []
+    if floor <= 0:
+        found.append("no-floor: b2 is 0, the losses have not flattened yet, so the steps left are uncertain")
+    if _too_few_runs(residuals):
+        found.append(
+            "systematic: the losses leave the curve on one side for long stretches, so it describes them badly"
+        )
+    return tuple(found)
+
+
+def _too_few_runs(residuals: FloatArray) -> bool:
+    """Return whether the signs of the residuals change far too seldom (Wald-Wolfowitz runs test, z below -4)."""
+    if float(np.abs(residuals).max()) < 1e-6:
+        return False
+    above = residuals > 0
+    n, high = above.size, int(above.sum())
+    low = n - high
+    if not high or not low:
+        return False
+    mean = 2 * high * low / n + 1
+    variance = (mean - 1) * (mean - 2) / (n - 1)
+    runs = 1 + int(np.count_nonzero(np.diff(above)))
+    return variance > 0 and (runs - mean) / math.sqrt(variance) < -4
