@@ -1,0 +1,234 @@
+"""A relaxation of the grouped assignment in which most blocks are known only by their sum and a common divisor."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Hosted", "Lattice", "Share", "lattices"]
+
+_NEVER = np.int64(1) << 60
+_MAX_COMBINATIONS = 400
+_MAX_CANDIDATES = 2_000
+_MAX_DISTINCT = 40
+_MAX_PLAIN = 2
+_MAX_COARSE = 4
+
+
+class Hosted(NamedTuple):
+    """Some of the hosted blocks: how many of each size, and their sums among coarse and fine blocks, in parameters."""
+
+    counts: tuple[int, ...]
+    coarse: int
+    fine: int
+
+
+class Share(NamedTuple):
+    """What one group gets: multiples of the unit, the hosted blocks, and the least fine parameters it needs then."""
+
+    deficit: int
+    units: int
+    hosted: Hosted
+    fill: int
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Blocks split into coarse ones (at least `threshold`) and fine ones, most of which are forgotten.
+
+    A group's coarse sum is k `unit` + (coarse hosted blocks), its fine sum is congruent to its fine hosted blocks modulo
+    `fine_unit` and no less than them. Only the sums over all groups are kept: of k, of the hosted blocks, and of the fine
+    parameters. Every assignment satisfies this, so what is impossible here is impossible.
+
+    Attributes
+    ----------
+    threshold : least size of a coarse block, in parameters
+    unit, fine_unit : divisors, in parameters
+    hosted : (size, count) of the blocks that are followed one by one: those that their divisor does not divide, and the
+        coarse ones above a server's fair share; coarse ones first
+    coarse_hosted : how many entries of `hosted` are coarse
+    multiples : sum of the other coarse blocks, in units
+    fine_total : sum of all fine blocks, in parameters
+    """
+
+    threshold: int
+    unit: int
+    fine_unit: int
+    hosted: tuple[tuple[int, int], ...]
+    coarse_hosted: int
+    multiples: int
+    fine_total: int
+
+    @cached_property
+    def combinations(self) -> tuple[Hosted, ...]:
+        """Every choice of hosted blocks that one group could have."""
+        sizes = [size for size, _ in self.hosted]
+        split = self.coarse_hosted
+        return tuple(
+            Hosted(
+                counts,
+                sum(size * count for size, count in zip(sizes[:split], counts[:split], strict=True)),
+                sum(size * count for size, count in zip(sizes[split:], counts[split:], strict=True)),
+            )
+            for counts in itertools.product(*(range(count + 1) for _, count in self.hosted))
+        )
+
+    def candidates(self, servers: Iterable[int], width: int, low: int, high: int) -> Sequence[int] | None:
+        """Return largest loads U, one of which admits the relaxation with loads in [U - width, U] if any in range does.
+
+        Raising U by one tightens what groups need and only relaxes which k fit, and a new k fits only where s U reaches
+        k unit + hosted blocks; so those U and the least one suffice. Where the window is narrower than the fine unit
+        every U counts.
+
+        Parameters
+        ----------
+        servers : group sizes
+        width : size difference, in parameters
+        low, high : range of U, in parameters a server
+
+        Returns
+        -------
+        sequence of int, or None if there are too many to look at
+        """
+        if min(servers) * width < self.fine_unit - 1 or high - low < 50:
+            return range(low, high + 1) if high - low < _MAX_CANDIDATES else None
+        found = {low} if high >= low else set()
+        for count in set(servers):
+            if (high - low) * count // self.unit * len(self.combinations) > 4 * _MAX_CANDIDATES:
+                return None
+            for item in self.combinations:
+                base = item.coarse + item.fine
+                first = max(0, -(-(count * low - base) // self.unit))
+                last = min(self.multiples, (count * high - base) // self.unit)
+                found.update(-(-(k * self.unit + base) // count) for k in range(first, last + 1))
+        return sorted(found) if len(found) <= _MAX_CANDIDATES else None
+
+    def shares(self, count: int, low: int, high: int) -> list[Share]:
+        """Return what a group of `count` servers can get if each server holds between low and high parameters."""
+        floor, ceiling = count * low, count * high
+        most = ceiling // self.unit
+        found = []
+        for item in self.combinations:
+            base = item.coarse + item.fine
+            for units in range(min((ceiling - base) // self.unit, self.multiples), -1, -1):
+                coarse = units * self.unit + item.coarse
+                missing = max(0, floor - coarse - item.fine)
+                fill = item.fine - (-missing // self.fine_unit) * self.fine_unit
+                if fill > self.fine_total:
+                    break
+                if coarse + fill <= ceiling:
+                    found.append(Share(most - units, units, item, fill))
+        return found
+
+    def effort(self, servers: Sequence[int], low: int, high: int) -> int:
+        """Return roughly how many elementary steps `admits` takes."""
+        deficit = self._deficit(servers, high)
+        window = max(servers) * (high - low) + self.fine_total
+        transitions = len(self.combinations) * (1 + window // self.unit)
+        return 0 if deficit < 0 else len(servers) * transitions * (2_000 + (deficit + 1) * len(self.combinations))
+
+    def _deficit(self, servers: Sequence[int], high: int) -> int:
+        return sum(count * high // self.unit for count in servers) - self.multiples
+
+    def layers(self, servers: Sequence[int], low: int, high: int) -> list[np.ndarray] | None:
+        """Return, after each group, the least fine parameters used so far by (deficit, hosted blocks used).
+
+        The deficit is the number of units by which the groups fall short of the most that fits under `high`; it must come
+        out at a known number, which bounds the table. None if no choice works.
+
+        Parameters
+        ----------
+        servers : group sizes
+        low, high : least and largest parameters of a server
+
+        Returns
+        -------
+        list of arrays of shape (deficit + 1, counts + 1, ...), or None
+        """
+        deficit = self._deficit(servers, high)
+        if deficit < 0:
+            return None
+        shape = (deficit + 1, *(count + 1 for _, count in self.hosted))
+        table = np.full(shape, _NEVER)
+        table[(0,) * len(shape)] = 0
+        found = [table]
+        shares = {count: self.shares(count, low, high) for count in set(servers)}
+        for count in servers:
+            following = np.full(shape, _NEVER)
+            for share in shares[count]:
+                if share.deficit > deficit:
+                    continue
+                moves = (share.deficit, *share.hosted.counts)
+                source = tuple(slice(0, length - move) for length, move in zip(shape, moves, strict=True))
+                target = tuple(slice(move, None) for move in moves)
+                np.minimum(following[target], table[source] + share.fill, out=following[target])
+            following[following > self.fine_total] = _NEVER
+            table = following
+            found.append(table)
+        return found if table[(-1,) * len(shape)] <= self.fine_total else None
+
+    def trace(self, servers: Sequence[int], low: int, high: int, layers: list[np.ndarray]) -> list[Share]:
+        """Return the share of every group in one choice that uses the least fine parameters."""
+        state = tuple(length - 1 for length in layers[-1].shape)
+        shares = {count: self.shares(count, low, high) for count in set(servers)}
+        chosen: list[Share] = []
+        for position in range(len(servers) - 1, -1, -1):
+            value = layers[position + 1][state]
+            for share in shares[servers[position]]:
+                before = tuple(a - b for a, b in zip(state, (share.deficit, *share.hosted.counts), strict=True))
+                if min(before) >= 0 and layers[position][before] + share.fill == value:
+                    chosen.append(share)
+                    state = before
+                    break
+        return chosen[::-1]
+
+
+def lattices(sizes: Sequence[int], servers: int) -> list[Lattice]:
+    """Return the relaxations worth trying on a list of blocks.
+
+    Units are the sizes themselves and the common divisors of pairs of them. A coarse lattice takes a unit as its
+    threshold, and is kept if the fine blocks are fewer parameters than a unit a server (else they could fill any hole).
+    A plain lattice has no fine blocks: it knows residues only.
+
+    Parameters
+    ----------
+    sizes : parameters of each block
+    servers : p
+
+    Returns
+    -------
+    list of Lattice
+        At most two plain ones, of the largest units, and four coarse ones, of the fewest fine parameters to a unit.
+    """
+    common = [size for size, _ in Counter(sizes).most_common(_MAX_DISTINCT)]
+    units = sorted({math.gcd(a, b) for a in common for b in common}, reverse=True)
+    share = -(-sum(sizes) // servers)
+    plain = (_lattice(sizes, 0, unit, 1, share) for unit in units)
+    coarse = (_coarse(sizes, unit, units, share) for unit in units)
+    kept = [item for item in coarse if item is not None and 0 < item.fine_total < servers * item.unit]
+    kept.sort(key=lambda item: item.fine_total / item.unit)
+    return [*itertools.islice((item for item in plain if item is not None), _MAX_PLAIN), *kept[:_MAX_COARSE]]
+
+
+def _coarse(sizes: Sequence[int], unit: int, units: list[int], share: int) -> Lattice | None:
+    made = (_lattice(sizes, unit, unit, fine, share) for fine in units if fine <= unit)
+    return next((item for item in made if item is not None), None)
+
+
+def _lattice(sizes: Sequence[int], threshold: int, unit: int, fine_unit: int, share: int) -> Lattice | None:
+    coarse = [size for size in sizes if size >= threshold]
+    fine = [size for size in sizes if size < threshold]
+    followed = Counter(size for size in coarse if size % unit or size > share)
+    followed_fine = Counter(size for size in fine if size % fine_unit)
+    hosted = (*sorted(followed.items(), reverse=True), *sorted(followed_fine.items(), reverse=True))
+    if math.prod(count + 1 for _, count in hosted) > _MAX_COMBINATIONS:
+        return None
+    multiples = (sum(coarse) - sum(size * count for size, count in followed.items())) // unit
+    return Lattice(threshold, unit, fine_unit, hosted, len(followed), multiples, sum(fine))

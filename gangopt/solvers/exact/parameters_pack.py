@@ -1,0 +1,139 @@
+"""Assignments built from what a relaxation says every group should get."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gangopt.solvers.exact.parameters_groups import Assignment, spread
+from gangopt.solvers.exact.parameters_lattice import Lattice, Share
+
+__all__ = ["pack"]
+
+_STEPS = 400
+_MAX_BITS = 4_000_000
+
+
+def pack(
+    sizes: Sequence[int], servers: tuple[int, ...], lattice: Lattice, shares: Sequence[Share], high: int
+) -> Assignment | None:
+    """Find whole blocks for every group that give it exactly the coarse sum and at least the fine sum of its share.
+
+    Largest block first, to the group that lacks most; then two groups at a time, drawn at random (seeded), share their
+    blocks anew by an exact subset sum.
+
+    Parameters
+    ----------
+    sizes : parameters of each block
+    servers : servers of each group
+    lattice : the relaxation
+    shares : what it gives each group
+    high : largest parameters of a server
+
+    Returns
+    -------
+    Assignment or None
+        None if that does not work.
+    """
+    order = sorted(range(len(sizes)), key=lambda index: -sizes[index])
+    groups = [-1] * len(sizes)
+    waiting = {size: [block for block in order if sizes[block] == size] for size, _ in lattice.hosted}
+    for group, share in enumerate(shares):
+        for (size, _), count in zip(lattice.hosted, share.hosted.counts, strict=True):
+            for _ in range(count):
+                groups[waiting[size].pop()] = group
+    free = [block for block in order if groups[block] < 0]
+    coarse = [block for block in free if sizes[block] >= lattice.threshold]
+    fine = [block for block in free if sizes[block] < lattice.threshold]
+    targets = [share.units * lattice.unit for share in shares]
+    if not _fill(sizes, coarse, groups, targets, targets):
+        return None
+    needs = [share.fill - share.hosted.fine for share in shares]
+    rooms = [
+        count * high - target - share.hosted.coarse - share.hosted.fine
+        for count, target, share in zip(servers, targets, shares, strict=True)
+    ]
+    if not _fill(sizes, fine, groups, needs, rooms):
+        return None
+    totals = [0] * len(servers)
+    for block, group in enumerate(groups):
+        totals[group] += sizes[block]
+    return Assignment(servers, tuple(groups), spread(totals, servers))
+
+
+def _fill(
+    sizes: Sequence[int], blocks: Sequence[int], groups: list[int], needs: Sequence[int], rooms: Sequence[int]
+) -> bool:
+    """Give every block a group so that each gets at least its need and at most its room; report whether that worked."""
+    loads = [0] * len(needs)
+    for block in blocks:
+        group = min(range(len(needs)), key=lambda index: (loads[index] - needs[index], index))
+        groups[block] = group
+        loads[group] += sizes[block]
+    unit = math.gcd(*(sizes[block] for block in blocks), *needs, *rooms) or 1
+    if max(loads) // unit > _MAX_BITS:
+        return all(need <= load <= room for need, load, room in zip(needs, loads, rooms, strict=True))
+    held = [[block for block in blocks if groups[block] == group] for group in range(len(needs))]
+    scaled = [size // unit for size in sizes]
+    low, high = [need // unit for need in needs], [room // unit for room in rooms]
+    done = _repair(scaled, held, low, high)
+    for group, members in enumerate(held):
+        for block in members:
+            groups[block] = group
+    return done
+
+
+def _repair(sizes: Sequence[int], held: list[list[int]], low: Sequence[int], high: Sequence[int]) -> bool:
+    """Split the blocks of two groups anew, one of them outside its limits, until none is; report whether that worked."""
+    generator = np.random.default_rng(0)
+
+    def excess(group: int, load: int) -> int:
+        return max(0, low[group] - load, load - high[group])
+
+    loads = [sum(sizes[block] for block in members) for members in held]
+    for _ in range(_STEPS):
+        wrong = [group for group, load in enumerate(loads) if excess(group, load)]
+        if not wrong:
+            return True
+        if len(held) == 1:
+            return False
+        one = wrong[int(generator.integers(len(wrong)))]
+        others = [group for group in range(len(held)) if group != one]
+        other = others[int(generator.integers(len(others)))]
+        pool = [*held[one], *held[other]]
+        generator.shuffle(pool)
+        total = loads[one] + loads[other]
+        reached = list(itertools.accumulate(pool, lambda bits, block: bits | bits << sizes[block], initial=1))
+        wanted = (low[one], high[one], total - low[other], total - high[other])
+        sums = sorted({near for value in wanted for near in _nearest(reached[-1], min(max(value, 0), total))})
+        chosen = min(sums, key=lambda load: excess(one, load) + excess(other, total - load))
+        held[one], held[other] = _subset(sizes, pool, reached, chosen)
+        loads[one], loads[other] = chosen, total - chosen
+    return False
+
+
+def _nearest(bits: int, value: int) -> list[int]:
+    """Return the nearest set bits at or below and at or above a position."""
+    below = bits & ((1 << (value + 1)) - 1)
+    above = bits >> value
+    found = [below.bit_length() - 1] if below else []
+    return [*found, value + (above & -above).bit_length() - 1] if above else found
+
+
+def _subset(
+    sizes: Sequence[int], pool: Sequence[int], reached: Sequence[int], chosen: int
+) -> tuple[list[int], list[int]]:
+    """Return blocks of the pool that add up to `chosen`, and the others; `reached[i]` has the sums of the first i."""
+    inside, outside = [], []
+    rest = chosen
+    for position in range(len(pool) - 1, -1, -1):
+        block = pool[position]
+        if reached[position] >> rest & 1:
+            outside.append(block)
+        else:
+            inside.append(block)
+            rest -= sizes[block]
+    return inside, outside
