@@ -79,12 +79,14 @@ class PricedGrids:
     ----------
     classes : jobs of each class
     capacity : the most that can be used of each resource, in its own unit, shape (R,)
+    stated_capacity : the capacity of the instance, which is never 0, shape (R,)
     """
 
     def __init__(self, instance: AllocationInstance) -> None:
         self._instance = instance
         self.classes = equal_job_classes(instance)
         self.capacity = capacity_rows(instance).capacity
+        self.stated_capacity = instance.capacity
         self.sizes = np.array([len(members) for members in self.classes], dtype=float)
         first = np.array([members[0] for members in self.classes])
         class_of = np.empty(len(instance.jobs), dtype=np.int64)
@@ -226,7 +228,7 @@ def maximise_bound(grids: PricedGrids, stop: Callable[[], bool] = lambda: False)
         return Dual(best, selections, best.bound)
     capped = False
     while len(selections) < MAX_CUTS and not stop():
-        prices, ceiling, capped = _master(selections, grids.capacity, box)
+        prices, ceiling, capped = _master(selections, grids, box)
         if ceiling - best.bound <= 1e-10 * abs(ceiling) and not (capped and box < LARGEST_BOX):
             break
         if capped and box < LARGEST_BOX:
@@ -243,16 +245,18 @@ def maximise_bound(grids: PricedGrids, stop: Callable[[], bool] = lambda: False)
     return Dual(best, selections, ceiling, capped)
 
 
-def _master(selections: list[Selection], capacity: FloatArray, box: float) -> tuple[FloatArray, float, bool]:
+def _master(selections: list[Selection], grids: PricedGrids, box: float) -> tuple[FloatArray, float, bool]:
     """Return the prices with the largest bound that the cuts allow, that bound, and whether a price is at its cap.
 
     Prices are scaled by capacity over the size of the objective, so that all numbers are near 1.
     """
     from scipy.optimize import linprog
 
-    R = len(capacity)
+    # the capacity as given is above 0, which the one in whole row units need not be
+    per = grids.stated_capacity
+    R = len(per)
     scale = max(1e-300, *(item.seconds for item in selections))
-    cuts = np.array([[*(1 - item.use / capacity), 1.0] for item in selections])
+    cuts = np.array([[*((grids.capacity - item.use) / per), 1.0] for item in selections])
     values = np.array([item.seconds / scale for item in selections])
     found = linprog(
         np.append(np.zeros(R), -1.0),
@@ -263,4 +267,4 @@ def _master(selections: list[Selection], capacity: FloatArray, box: float) -> tu
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     scaled = np.maximum(0.0, found.x[:R])
-    return scaled * scale / capacity, float(found.x[R] * scale), bool((scaled >= box * (1 - 1e-9)).any())
+    return scaled * scale / per, float(found.x[R] * scale), bool((scaled >= box * (1 - 1e-9)).any())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.errors import InputError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
 from gangopt.solvers.heuristics.allocation_moves import Seed, ladders, next_allowed, seed_configurations, to_solution
 
 __all__ = ["drf", "equal", "optimus", "tetris"]
@@ -67,19 +67,19 @@ def optimus(
         raise InputError(f"optimus: priority={priority:g}, above 0 and at most 1e6 is needed")
     if not 0 <= young <= 1:
         raise InputError(f"optimus: young={young:g}, 0 to 1 is needed")
-    seed = seed_configurations(instance)
-    factor = np.where(instance.progress < young, priority, 1.0)
-    moves = _Moves(instance, factor, per)
+    grids = instance.time_grids()
+    seed = seed_configurations(instance, grids)
+    moves = _Moves(instance, grids, np.where(instance.progress < young, priority, 1.0), per)
     at = moves.start(seed)
-    heap = [(-gain, j) for j in range(len(instance.jobs)) if (gain := moves.gain[j][at[j]]) > 0]
+    heap = [(-gain, j) for j in range(len(instance.jobs)) if (gain := moves.best_gain[j].item(at[j])) > 0]
     heapq.heapify(heap)
-    free = seed.free.tolist()
+    free: list[float] = seed.free.tolist()
     blocked: set[tuple[int, int]] = set()
     while heap:
         j = heap[0][1]
-        kind, target = moves.best(j, at[j], blocked)
-        count = moves.count(j, at[j], target, kind)
-        need = [count * amount for amount in moves.demand[kind][j]]
+        kind = moves.kind(j, at[j], blocked)
+        target = moves.target(j, at[j], kind)
+        need = moves.need(j, at[j], target, kind)
         if all(amount <= left for amount, left in zip(need, free, strict=True)):
             free = [left - amount for amount, left in zip(need, free, strict=True)]
             at[j] = target
@@ -87,7 +87,7 @@ def optimus(
             blocked.add((j, kind))
         else:
             break
-        gain = moves.gain[j][at[j]] if not blocked else moves.gain_unblocked(j, at[j], blocked)
+        gain = moves.gain(j, at[j], blocked)
         if gain > 0:
             heapq.heapreplace(heap, (-gain, j))
         else:
@@ -96,53 +96,64 @@ def optimus(
 
 
 class _Moves:
-    """Gains of one more parameter server or worker at every configuration, as lists for the loop.
+    """Gain and target of one more parameter server or worker at every configuration.
 
-    Configuration (p, w) of job j is the number (p - 1) * W_j + w - 1.
+    Configuration (p, w) of job j is the number (p - 1) * W_j + w - 1; `best_gain[j]` is indexed by it.
     """
 
-    def __init__(self, instance: AllocationInstance, factor: FloatArray, per: Literal["amount", "share"]) -> None:
+    def __init__(
+        self, instance: AllocationInstance, grids: list[TimeGrid], factor: FloatArray, per: Literal["amount", "share"]
+    ) -> None:
         J = len(instance.jobs)
-        self.demand = (instance.ps_demand.tolist(), instance.worker_demand.tolist())
+        self._demand: tuple[list[list[float]], list[list[float]]] = (
+            instance.ps_demand.tolist(),
+            instance.worker_demand.tolist(),
+        )
+        self._width: list[int] = instance.max_workers.tolist()
+        self.best_gain: list[FloatArray] = [np.empty(0)] * J
+        self._is_worker: list[NDArray[np.bool_]] = [np.empty(0, dtype=bool)] * J
+        self._gains: dict[tuple[int, int], FloatArray] = {}
+        self._targets: dict[tuple[int, int], NDArray[np.int64]] = {}
         dominant = [_dominant(instance, demand, per) for demand in (instance.ps_demand, instance.worker_demand)]
-        self.width: list[int] = instance.max_workers.tolist()
-        self.gain: list[list[float]] = [[]] * J
-        self._kind: list[list[bool]] = [[]] * J
-        self._gains: tuple[dict[int, FloatArray], dict[int, FloatArray]] = ({}, {})
-        self._targets: tuple[list[list[int]], list[list[int]]] = ([[]] * J, [[]] * J)
-        for grid in instance.time_grids():
-            shape = (len(grid.jobs), -1)
+        for grid in grids:
+            n = len(grid.jobs)
             gains = []
-            for kind, axis in ((PS, 1), (WORKER, 2)):
-                gain, target = _gains(grid.seconds, axis, dominant[kind][grid.jobs])
-                gains.append((gain * factor[grid.jobs, None, None]).reshape(shape))
-                targets = target.reshape(shape).tolist()
-                for i, j in enumerate(grid.jobs.tolist()):
-                    self._gains[kind][j] = gains[kind][i]
-                    self._targets[kind][j] = targets[i]
-            best = np.maximum(gains[PS], gains[WORKER]).tolist()
-            kinds = (gains[WORKER] > gains[PS]).tolist()
+            for kind in (PS, WORKER):
+                gain, targets = _gains(grid.seconds, kind + 1, dominant[kind][grid.jobs] / factor[grid.jobs])
+                gains.append(gain.reshape(n, -1))
+                self._gains.update(zip(((j, kind) for j in grid.jobs.tolist()), gains[kind], strict=True))
+                if targets is not None:
+                    rows = zip(((j, kind) for j in grid.jobs.tolist()), targets.reshape(n, -1), strict=True)
+                    self._targets.update(rows)
+            best, is_worker = np.maximum(gains[PS], gains[WORKER]), gains[WORKER] > gains[PS]
             for i, j in enumerate(grid.jobs.tolist()):
-                self.gain[j], self._kind[j] = best[i], kinds[i]
+                self.best_gain[j], self._is_worker[j] = best[i], is_worker[i]
 
     def start(self, seed: Seed) -> list[int]:
-        pairs = zip(seed.ps.tolist(), seed.workers.tolist(), self.width, strict=True)
+        pairs = zip(seed.ps.tolist(), seed.workers.tolist(), self._width, strict=True)
         return [(p - 1) * W + w - 1 for p, w, W in pairs]
 
-    def best(self, j: int, at: int, blocked: set[tuple[int, int]]) -> tuple[int, int]:
-        kind = WORKER if self._kind[j][at] else PS
-        if (j, kind) in blocked:
-            kind = 1 - kind
-        return kind, self._targets[kind][j][at]
+    def kind(self, j: int, at: int, blocked: set[tuple[int, int]]) -> int:
+        kind = WORKER if self._is_worker[j].item(at) else PS
+        return 1 - kind if (j, kind) in blocked else kind
 
-    def gain_unblocked(self, j: int, at: int, blocked: set[tuple[int, int]]) -> float:
-        return max((float(self._gains[kind][j][at]) for kind in (PS, WORKER) if (j, kind) not in blocked), default=0.0)
+    def target(self, j: int, at: int, kind: int) -> int:
+        if (j, kind) in self._targets:
+            return int(self._targets[j, kind][at])
+        return at + (1 if kind == WORKER else self._width[j])
 
-    def count(self, j: int, at: int, target: int, kind: int) -> int:
-        return (target - at) // (self.width[j] if kind == PS else 1)
+    def need(self, j: int, at: int, target: int, kind: int) -> list[float]:
+        count = (target - at) // (1 if kind == WORKER else self._width[j])
+        return [count * amount for amount in self._demand[kind][j]]
+
+    def gain(self, j: int, at: int, blocked: set[tuple[int, int]]) -> float:
+        if not blocked:
+            return float(self.best_gain[j].item(at))
+        allowed = (kind for kind in (PS, WORKER) if (j, kind) not in blocked)
+        return max((float(self._gains[j, kind].item(at)) for kind in allowed), default=0.0)
 
     def solution(self, at: list[int]) -> AllocationSolution:
-        pairs = list(zip(at, self.width, strict=True))
+        pairs = list(zip(at, self._width, strict=True))
         return AllocationSolution(tuple(i % W + 1 for i, W in pairs), tuple(i // W + 1 for i, W in pairs))
 
 
@@ -154,29 +165,28 @@ def _dominant(instance: AllocationInstance, demand: FloatArray, per: Literal["am
     return result
 
 
-def _gains(seconds: FloatArray, axis: int, dominant: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return gain and target configuration of the next task along an axis, shape (n, P, W) both."""
-    n, P, W = seconds.shape
-    step = 1 if axis == 2 else W
+def _gains(seconds: FloatArray, axis: int, dominant: FloatArray) -> tuple[FloatArray, NDArray[np.int64] | None]:
+    """Return gain and target of the next task along an axis, shape (n, P, W); no targets where no table has holes."""
+    _, P, W = seconds.shape
     if np.isfinite(seconds).all():
         after = np.full_like(seconds, np.inf)
-        if axis == 2:
-            after[:, :, :-1] = seconds[:, :, 1:]
-        else:
+        if axis == 1:
             after[:, :-1, :] = seconds[:, 1:, :]
-        target = np.broadcast_to(np.arange(P * W).reshape(P, W) + step, (n, P, W))
-        count: FloatArray | float = 1.0
+        else:
+            after[:, :, :-1] = seconds[:, :, 1:]
+        target, per = None, dominant[:, None, None]
     else:
         following = next_allowed(seconds, axis)
         length = seconds.shape[axis]
         after = np.take_along_axis(seconds, np.minimum(following, length - 1), axis=axis)
         after[following == length] = np.inf
-        place = np.arange(length)[:, None] if axis == 1 else np.arange(length)
-        count = (following - place).astype(float)
-        target = np.arange(P * W).reshape(P, W) + step * (following - place)
+        count = following - (np.arange(P)[:, None] if axis == 1 else np.arange(W))
+        target = np.arange(P * W).reshape(P, W) + count * (W if axis == 1 else 1)
+        per = dominant[:, None, None] * count
     with np.errstate(invalid="ignore", divide="ignore"):
-        shorter = seconds - after
-        gain = np.where(shorter > 0, shorter / (dominant[:, None, None] * count), -np.inf)
+        gain = (seconds - after) / per
+    # a hole minus a hole is nan, a free task that does not help is 0 / 0
+    gain[~(gain > 0)] = 0.0
     return gain, target
 
 
@@ -203,8 +213,9 @@ def drf(instance: AllocationInstance) -> AllocationSolution:
     ----------
     Ghodsi et al., Dominant Resource Fairness (NSDI'11), algorithm 1; Optimus (EuroSys'18), section 6.1.
     """
-    seed = seed_configurations(instance)
-    rungs = ladders(instance, seed)
+    grids = instance.time_grids()
+    seed = seed_configurations(instance, grids)
+    rungs = ladders(instance, seed, grids)
     servers: list[list[float]] = instance.ps_demand.tolist()
     workers: list[list[float]] = instance.worker_demand.tolist()
     capacity: list[float] = instance.capacity.tolist()
@@ -241,8 +252,8 @@ def tetris(instance: AllocationInstance) -> AllocationSolution:
     .. math:: a_j / \bar a - t_j / \bar t, \qquad a_j = \sum_r \frac{\text{bundle}_j^r}{C^r} \frac{\text{free}^r}{C^r}
 
     with t_j the completion time at the current configuration; the means are over the jobs that are still in. The job
-    with the highest score takes its bundle; a job whose bundle does not fit or that is at its limits is out. Ties: the
-    job with the lowest index.
+    with the highest score takes its bundle; if that does not fit, or the job is at its limits, it is out. Ties: the job
+    with the lowest index.
 
     Parameters
     ----------
@@ -262,10 +273,12 @@ def tetris(instance: AllocationInstance) -> AllocationSolution:
     Grandl et al., Multi-resource Packing for Cluster Schedulers (SIGCOMM'14), sections 3.2 and 3.3; Optimus
     (EuroSys'18), section 6.1.
     """
-    seed = seed_configurations(instance)
-    rungs = ladders(instance, seed)
+    grids = instance.time_grids()
+    seed = seed_configurations(instance, grids)
+    rungs = ladders(instance, seed, grids)
     at = [0] * len(rungs)
-    inside = np.array([len(steps) > 1 for steps in rungs])
+    inside = np.array([float(len(steps) > 1) for steps in rungs])
+    barred = np.where(inside > 0, 0.0, -np.inf)
     bundle, left = np.zeros_like(instance.ps_demand), np.zeros(len(rungs))
 
     def update(j: int) -> None:
@@ -278,22 +291,21 @@ def tetris(instance: AllocationInstance) -> AllocationSolution:
     free = seed.free.copy()
     weight = 1 / instance.capacity**2
     while inside.any():
-        inside &= (bundle <= free).all(axis=1)
-        if not inside.any():
-            break
-        alignment = bundle @ (free * weight)
-        score = _over_mean(alignment, inside) - _over_mean(left, inside)
-        j = int(np.argmax(np.where(inside, score, -np.inf)))
-        free -= bundle[j]
-        at[j] += 1
-        inside[j] = at[j] + 1 < len(rungs[j])
-        if inside[j]:
+        score = _over_mean(bundle @ (free * weight), inside) - _over_mean(left, inside) + barred
+        j = int(score.argmax())
+        fits = bool((bundle[j] <= free).all())
+        if fits:
+            free -= bundle[j]
+            at[j] += 1
+        if fits and at[j] + 1 < len(rungs[j]):
             update(j)
+        else:
+            inside[j], barred[j] = 0.0, -np.inf
     return _from_rungs(rungs, at)
 
 
-def _over_mean(values: FloatArray, inside: NDArray[np.bool_]) -> FloatArray:
-    mean = float(values[inside].mean())
+def _over_mean(values: FloatArray, inside: FloatArray) -> FloatArray:
+    mean = float(values @ inside) / float(inside.sum())
     return values / mean if mean > 0 else np.zeros_like(values)
 
 
@@ -316,8 +328,9 @@ def equal(instance: AllocationInstance) -> AllocationSolution:
     InfeasibleError
         If the smallest configurations exceed a capacity.
     """
-    seed = seed_configurations(instance)
-    rungs = ladders(instance, seed)
+    grids = instance.time_grids()
+    seed = seed_configurations(instance, grids)
+    rungs = ladders(instance, seed, grids)
     limit = instance.capacity_limit
     best = [0] * len(rungs)
     for k in range(2, max(max(p, w) for steps in rungs for p, w in steps) + 1):

@@ -135,6 +135,7 @@ def ladders(
     ----------
     instance : the allocation
     seed : the smallest configurations
+    grids : its completion times, if they are at hand
 
     Returns
     -------
@@ -142,7 +143,7 @@ def ladders(
         (parameter servers, workers) of each rung, tasks, for each job.
     """
     result: list[list[tuple[int, int]]] = [[] for _ in instance.jobs]
-    for grid in instance.time_grids():
+    for grid in instance.time_grids() if grids is None else grids:
         _, P, W = grid.seconds.shape
         k = np.arange(max(P, W))
         allowed = np.isfinite(grid.seconds[:, np.minimum(k, P - 1), np.minimum(k, W - 1)])
