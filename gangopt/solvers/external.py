@@ -1,0 +1,384 @@
+"""Other solvers by their Pyomo name: one outcome whatever the interface, and nothing that was asked for is lost.
+
+The model is compiled to arrays first and handed over as a plain Pyomo model made from them. So every interface meets
+the same kind of model, the caller's model is touched only by the final checked values, and what a solver returns goes
+through the same verification as what HiGHS returns.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pyomo.environ as pyo
+from pyomo.common.gc_manager import PauseGC
+from pyomo.common.log import LoggingIntercept
+from pyomo.core.expr.numeric_expr import LinearExpression
+from pyomo.opt import SolverStatus, TerminationCondition
+
+from gangopt.errors import InputError, SolverError, SolverUnavailableError
+from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.solvers.highs.compiler import compile_model
+from gangopt.solvers.highs.library import new_highs, release_scheduler, set_options
+from gangopt.solvers.highs.probes import directions, elastic
+from gangopt.solvers.highs.records import SolutionStatus, SolverOutcome, SolveSettings, Termination
+from gangopt.solvers.highs.session import load_values
+from gangopt.solvers.highs.trivial import decide, tightened
+from gangopt.solvers.highs.verification import rounded, violation
+
+__all__ = ["EXTERNAL_SOLVERS", "ExternalSolver", "solve_external"]
+
+_CLAIM_TOLERANCE = 1e-6
+"""A bound that is this close to the objective, relative to max(1, abs(objective)), proves it."""
+
+
+def _same(value: float) -> object:
+    return value
+
+
+def _whole_seconds(value: float) -> object:
+    return max(1, math.ceil(value))
+
+
+@dataclass(frozen=True)
+class ExternalSolver:
+    """How one solver is asked for what SolveSettings holds, in the option names of its Pyomo interface.
+
+    Attributes
+    ----------
+    how_to_get : one line for those who do not have it
+    time_limit, rel_gap, abs_gap, threads, seed : option names, None where the solver has no such option
+    seconds : form of the time limit that the solver takes
+    fixed : options that are always given
+    reports_bound : whether the bound that Pyomo shows is a proven one
+    """
+
+    how_to_get: str
+    time_limit: str
+    rel_gap: str
+    abs_gap: str | None = None
+    threads: str | None = None
+    seed: str | None = None
+    seconds: Callable[[float], object] = _same
+    fixed: Mapping[str, object] = field(default_factory=dict)
+    reports_bound: bool = True
+
+
+_HIGHS = ExternalSolver("pip install highspy", "time_limit", "mip_rel_gap", "mip_abs_gap", "threads", "random_seed")
+_GUROBI = ExternalSolver(
+    "pip install gurobipy (a licence is needed for large models)", "TimeLimit", "MIPGap", "MIPGapAbs", "Threads", "Seed"
+)
+EXTERNAL_SOLVERS: dict[str, ExternalSolver] = {
+    "appsi_highs": _HIGHS,
+    "highs": _HIGHS,
+    "gurobi": _GUROBI,
+    "gurobi_direct": _GUROBI,
+    "appsi_gurobi": _GUROBI,
+    "cbc": ExternalSolver(
+        "apt-get install coinor-cbc, or conda install -c conda-forge coin-or-cbc",
+        "sec",
+        "ratioGap",
+        "allowableGap",
+        "threads",
+        "randomCbcSeed",
+        fixed={"timeMode": "elapsed"},
+    ),
+    "glpk": ExternalSolver(
+        "apt-get install glpk-utils, or conda install -c conda-forge glpk",
+        "tmlim",
+        "mipgap",
+        seconds=_whole_seconds,
+        reports_bound=False,
+    ),
+    "scip": ExternalSolver(
+        "conda install -c conda-forge scip",
+        "limits/time",
+        "limits/gap",
+        "limits/absgap",
+        seed="randomization/randomseedshift",
+    ),
+    "cplex": ExternalSolver(
+        "IBM's installer for CPLEX, with the program cplex on the PATH (a licence is needed)",
+        "timelimit",
+        "mip_tolerances_mipgap",
+        "mip_tolerances_absmipgap",
+        "threads",
+        "randomseed",
+    ),
+}
+"""Solvers whose option names are known, by their name in Pyomo's SolverFactory."""
+
+_TERMINATIONS: dict[Any, Termination | Literal["undecided"]] = {
+    TerminationCondition.optimal: "optimal",
+    TerminationCondition.globallyOptimal: "optimal",
+    TerminationCondition.infeasible: "infeasible",
+    TerminationCondition.unbounded: "unbounded",
+    TerminationCondition.infeasibleOrUnbounded: "unbounded",
+    TerminationCondition.maxTimeLimit: "time_limit",
+    TerminationCondition.userInterrupt: "interrupted",
+    TerminationCondition.feasible: "time_limit",
+    TerminationCondition.other: "undecided",
+}
+
+
+def solve_external(
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    solver_name: str,
+    settings: SolveSettings | None = None,
+    *,
+    load: bool = True,
+) -> SolverOutcome:
+    """Solve a linear Pyomo model or block with another solver.
+
+    Parameters
+    ----------
+    model : ConcreteModel, Block or member of an indexed Block
+    solver_name : name in Pyomo's SolverFactory, one of `EXTERNAL_SOLVERS`
+    settings : how to solve it; `options` are the solver's own and override what the settings imply
+    load : write the solution to the variables, if there is one
+
+    Returns
+    -------
+    SolverOutcome
+        Its `message` says which settings the solver has no option for. The bound is None where the solver proves
+        none. Progress is not reported.
+
+    Raises
+    ------
+    SolverUnavailableError
+        If the solver is not installed; the message says how to get it.
+    InputError
+        If its options are not known here, it has none for a gap that is asked for, or the model is not linear.
+    SolverError
+        If its interface fails.
+    """
+    settings = SolveSettings() if settings is None else settings
+    solver = EXTERNAL_SOLVERS.get(solver_name)
+    if solver is None:
+        raise InputError(
+            f"solver {solver_name!r} is not known; known: {', '.join(('gangopt_highs', *EXTERNAL_SOLVERS))}"
+        )
+    run = _Run(solver_name, solver, settings)
+    arrays = compile_model(model)
+    outcome = run.solve(arrays)
+    if load and outcome.values is not None:
+        load_values(arrays, outcome.values)
+    return outcome
+
+
+class _Run:
+    def __init__(self, name: str, solver: ExternalSolver, settings: SolveSettings) -> None:
+        self._name, self._solver, self._settings = name, solver, settings
+        self._notes: list[str] = []
+        self.options = self._translated()
+        if solver is _HIGHS:
+            set_options(new_highs(), self.options)
+        self._interface = _interface(name, solver)
+
+    def _translated(self) -> dict[str, object]:
+        settings, solver = self._settings, self._solver
+        options: dict[str, object] = dict(solver.fixed)
+        if settings.time_limit is not None:
+            options[solver.time_limit] = solver.seconds(settings.time_limit)
+            if options[solver.time_limit] != settings.time_limit:
+                self._notes.append(f"{self._name} takes whole seconds: time limit {options[solver.time_limit]}")
+        options[solver.rel_gap] = settings.rel_gap / (1.0 + settings.rel_gap)
+        if solver.abs_gap is not None:
+            options[solver.abs_gap] = settings.abs_gap
+        elif settings.abs_gap > 0:
+            raise InputError(f"{self._name} has no option for abs_gap={settings.abs_gap}; give rel_gap instead")
+        for wish, default, option in (
+            ("threads", 1, solver.threads),
+            ("seed", 0, solver.seed),
+        ):
+            value = getattr(settings, wish)
+            if option is not None:
+                options[option] = value
+            elif value != default:
+                self._notes.append(f"{self._name} has no option for {wish}: {value} was not used")
+        for wish in ("on_progress", "log"):
+            if getattr(settings, wish) is not None:
+                self._notes.append(f"{self._name} does not call {wish}")
+        return {**options, **settings.options}
+
+    def solve(self, arrays: LinearArrays) -> SolverOutcome:
+        started = time.perf_counter()
+        tight = tightened(arrays)
+        decision = decide(tight)
+        if decision is not None:
+            self._notes += [] if decision.message is None else [decision.message]
+            bound = None if decision.values is None else arrays.objective(decision.values)
+            seconds = time.perf_counter() - started
+            return self._outcome(
+                arrays, decision.termination, decision.values, bound, seconds, conflict=decision.conflict
+            )
+        termination, point, bound = self._call(tight)
+        if termination in {"unbounded", "undecided"}:
+            termination, point, bound = self._unbounded_or_infeasible(tight, termination), None, None
+        return self._outcome(
+            arrays, "error" if termination == "undecided" else termination, point, bound, time.perf_counter() - started
+        )
+
+    def _unbounded_or_infeasible(self, tight: LinearArrays, claimed: str) -> Termination:
+        """Decide what an interface leaves open: is there a point at all, and a direction that improves without end?
+
+        Both questions are put as models that have an optimum, so that no interface can misread the answer.
+        """
+        termination, point, _ = self._call(elastic(tight))
+        if point is None or termination != "optimal":
+            return "error" if termination == "undecided" else termination
+        inside = point[: tight.n_columns]
+        if violation(tight, rounded(tight, inside), inside) is not None:
+            return "infeasible"
+        if claimed == "unbounded":
+            return "unbounded"
+        _, ray, _ = self._call(directions(tight))
+        gain = 0.0 if ray is None else float(tight.costs @ ray) * (-1 if tight.sense == "minimise" else 1)
+        return "unbounded" if gain > _CLAIM_TOLERANCE else "error"
+
+    def _call(self, tight: LinearArrays) -> tuple[Termination | Literal["undecided"], Floats | None, float | None]:
+        model, columns = _plain_model(tight)
+        release_scheduler()
+        try:
+            with LoggingIntercept(level=logging.WARNING):
+                results = self._interface.solve(model, load_solutions=False, options=dict(self.options))
+                point = _point_of(model, columns, results)
+        except Exception as error:
+            raise SolverError(f"{self._name} failed: {str(error).strip().splitlines()[0]}") from error
+        termination = _TERMINATIONS.get(results.solver.termination_condition, "error")
+        if termination == "error":
+            self._notes.append(f"{self._name} ended with the condition {results.solver.termination_condition}")
+        problem = results.problem
+        bound = problem.upper_bound if tight.sense == "maximise" else problem.lower_bound
+        known = self._solver.reports_bound and isinstance(bound, int | float) and math.isfinite(bound)
+        return termination, point, float(bound) if known else None
+
+    def _outcome(
+        self,
+        arrays: LinearArrays,
+        termination: Termination,
+        point: Floats | None,
+        bound: float | None,
+        seconds: float,
+        conflict: tuple[str, ...] = (),
+    ) -> SolverOutcome:
+        values, objective = None, None
+        status: SolutionStatus = "none"
+        if point is not None and termination not in {"infeasible", "unbounded"}:
+            tight = tightened(arrays)
+            values = rounded(tight, point)
+            broken = violation(tight, values, point)
+            if broken is None:
+                objective, status = arrays.objective(values), "feasible"
+            else:
+                termination, values = "error", None
+                self._notes.append(f"the point that {self._name} returned was refused: {broken}")
+        if objective is not None:
+            bound, status = self._proven(arrays, objective, bound, termination == "optimal")
+        elif termination == "optimal":
+            termination = "error"
+            self._notes.append(f"{self._name} calls the model solved but gives no point")
+        return SolverOutcome(
+            termination=termination,
+            solution_status=status,
+            objective=objective,
+            bound=bound,
+            values=values,
+            seconds=seconds,
+            trajectory=() if objective is None and bound is None else ((seconds, objective, bound),),
+            solver=self._name,
+            version=_version(self._interface),
+            options=self.options,
+            conflict=conflict,
+            message="; ".join(dict.fromkeys(self._notes)) or None,
+        )
+
+    def _proven(
+        self, arrays: LinearArrays, objective: float, bound: float | None, claimed: bool
+    ) -> tuple[float | None, SolutionStatus]:
+        """Say what is proven: with gap 0 asked for, or in a linear program, a claimed optimum is a bound itself."""
+        exact = not arrays.is_mip or (self._settings.rel_gap == 0 and self._settings.abs_gap == 0)
+        tolerance = _CLAIM_TOLERANCE * max(1.0, abs(objective))
+        if bound is None:
+            return (objective, "optimal") if claimed and exact else (None, "feasible")
+        distance = bound - objective if arrays.sense == "maximise" else objective - bound
+        if distance < -tolerance:
+            self._notes.append(f"{self._name} gives the bound {bound}, beyond the objective {objective}")
+            return None, "feasible"
+        return (objective, "optimal") if distance <= tolerance else (bound, "feasible")
+
+
+def _interface(name: str, solver: ExternalSolver) -> Any:  # noqa: ANN401
+    try:
+        with LoggingIntercept(level=logging.WARNING):
+            interface = pyo.SolverFactory(name)
+            available = bool(interface.available(exception_flag=False))
+    except Exception:
+        available = False
+    if not available:
+        raise SolverUnavailableError(f"solver {name!r} is not installed; get it by: {solver.how_to_get}")
+    return interface
+
+
+def _version(interface: Any) -> str:  # noqa: ANN401
+    try:
+        return ".".join(str(part) for part in interface.version())
+    except Exception:
+        return "unknown"
+
+
+def _plain_model(arrays: LinearArrays) -> tuple[Any, list[Any]]:
+    """Make a Pyomo model with variables x[0], x[1], ... and one constraint a row."""
+    with PauseGC():
+        model = pyo.ConcreteModel()
+        model.x = pyo.Var(range(arrays.n_columns))
+        columns = list(model.x.values())
+        facts = zip(columns, arrays.lower.tolist(), arrays.upper.tolist(), arrays.integer.tolist(), strict=True)
+        for variable, lower, upper, whole in facts:
+            variable.setlb(lower if math.isfinite(lower) else None)
+            variable.setub(upper if math.isfinite(upper) else None)
+            variable.domain = pyo.Integers if whole else pyo.Reals
+        used = np.flatnonzero(arrays.costs).tolist()
+        model.objective = pyo.Objective(
+            expr=LinearExpression(
+                constant=arrays.offset,
+                linear_coefs=arrays.costs[used].tolist(),
+                linear_vars=[columns[k] for k in used],
+            ),
+            sense=pyo.maximize if arrays.sense == "maximise" else pyo.minimize,
+        )
+        model.rows = pyo.ConstraintList()
+        for row in range(arrays.n_rows):
+            entries = slice(arrays.starts[row], arrays.starts[row + 1])
+            body = LinearExpression(
+                linear_coefs=arrays.values[entries].tolist(),
+                linear_vars=[columns[k] for k in arrays.indices[entries].tolist()],
+            )
+            lower, upper = float(arrays.row_lower[row]), float(arrays.row_upper[row])
+            if body.nargs() and (math.isfinite(lower) or math.isfinite(upper)):
+                model.rows.add((lower if math.isfinite(lower) else None, body, upper if math.isfinite(upper) else None))
+    return model, columns
+
+
+def _point_of(model: Any, columns: list[Any], results: Any) -> Floats | None:  # noqa: ANN401
+    """Read the solution out of the results; interfaces leave out variables that appear nowhere, which are then 0."""
+    if not len(results.solution):
+        return None
+    results.solver.status = SolverStatus.ok
+    model.solutions.load_from(results)
+    values = [variable.value for variable in columns]
+    if all(value is None for value in values):
+        return None
+    bounds = [variable.bounds for variable in columns]
+    idle = [
+        max(low if low is not None else -math.inf, min(0.0, high if high is not None else math.inf))
+        for low, high in bounds
+    ]
+    return np.array(
+        [rest if value is None else value for value, rest in zip(values, idle, strict=True)], dtype=np.float64
+    )
