@@ -52,7 +52,7 @@ def loss_command(
     from gangopt.instances.fitting.loss import fit_loss
     from gangopt.instances.fitting.tables import read_losses
 
-    _check_files(output, into, job)
+    _check_files(output, [into], job)
     log = read_losses(file, steps_per_epoch)
     fit = _named(file, fit_loss, log)
     record: dict[str, Any] = {
@@ -74,9 +74,9 @@ def loss_command(
         "steps_left": fit.steps_left(threshold, epochs),
         "warnings": list(fit.warnings),
     }
-    if into is not None and job is not None:
+    if into is not None:
         left = record["steps_left"]
-        _put(into, job, {"steps": float(left), "progress": fit.last_step / (fit.last_step + left)})
+        _put(into, str(job), {"steps": float(left), "progress": fit.last_step / (fit.last_step + left)})
     if output is not None:
         from gangopt.solvers.fit_pictures import loss_chart
         from gangopt.solvers.pictures import save_picture
@@ -121,13 +121,21 @@ def speed_command(
     from gangopt.instances.fitting.speed import check_mode, fit_speed
     from gangopt.instances.fitting.tables import read_speeds
 
-    _check_files(output, into if job_file is None else job_file, job)
+    _check_files(output, [into, job_file], job)
     check_mode(mode, batch)
     wanted = [_pair(text) for text in predict or []]
     samples = read_speeds(file)
     fit = _named(file, fit_speed, samples, mode, batch)
-    limits = {"max_tasks": max_tasks, "max_ps": max_ps, "max_workers": max_workers}
-    proposed = next_probes(fit.mode, samples.pairs, probes, batch=batch, theta=fit.theta, **limits)
+    proposed = next_probes(
+        fit.mode,
+        samples.pairs,
+        probes,
+        batch=batch,
+        theta=fit.theta,
+        max_tasks=max_tasks,
+        max_ps=max_ps,
+        max_workers=max_workers,
+    )
     record: dict[str, Any] = {
         "file": str(file),
         "mode": fit.mode,
@@ -159,17 +167,18 @@ def speed_command(
     _print(record, as_json, _speed_text(record))
 
 
-def _check_files(output: Path | None, changed: Path | None, job: str | None) -> None:
+def _check_files(output: Path | None, changed: list[Path | None], job: str | None) -> None:
     """Refuse names that cannot be written before anything is computed."""
     from gangopt.solvers.pictures import check_picture_suffix
 
     if output is not None:
         check_picture_suffix(output)
-    if changed is not None and changed.suffix.lower() != ".json":
-        raise InputError(f"{changed}: suffix {changed.suffix or 'missing'}, allowed: .json")
-    if changed is not None and job is None:
-        raise InputError(f"{changed}: which job? --job LABEL is needed to write one")
-    if changed is None and job is not None:
+    for path in changed:
+        if path is not None and path.suffix.lower() != ".json":
+            raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: .json")
+        if path is not None and job is None:
+            raise InputError(f"{path}: which job? --job LABEL is needed to write one")
+    if job is not None and not any(changed):
         raise InputError(f"--job {job}: nowhere to write it, --into FILE.json is needed")
 
 
@@ -286,14 +295,14 @@ def _print(record: dict[str, Any], as_json: bool, text: str) -> None:
 
 
 def _loss_text(record: dict[str, Any]) -> str:
+    change = f"{record['threshold']:g} of the largest loss in {record['epochs']:g} epochs"
     lines = [
         f"l(k) = {record['scale']:.6g} (1 / (b0 k + b1) + b2), k in steps",
         f"  b0 {record['b0']:.6g} per step, b1 {record['b1']:.6g}, b2 {record['b2']:.6g}",
         f"points {record['points']:,}, replaced as outliers {record['outliers']:,}, fitted {record['used_points']:,}",
-        f"root mean squared error {record['rmse']:.3g} of the largest loss; "
-        f"{record['explained']:.1%} of the variance explained",
-        f"converged at step {record['converges_at']:,}: change of at most {record['threshold']:g} in "
-        f"{record['epochs']:g} epochs of {record['steps_per_epoch']:.6g} steps",
+        f"root mean squared error {record['rmse']:.3g} of the largest loss, explained {record['explained']:.1%}",
+        f"steps in an epoch {record['steps_per_epoch']:.6g}",
+        f"converged at step {record['converges_at']:,} (change of at most {change})",
         f"steps left {record['steps_left']:,}, after step {record['last_step']:,.10g}",
     ]
     return "\n".join([*lines, *_warning_lines(record)])
@@ -308,10 +317,10 @@ _FORMULAS = {
 def _speed_text(record: dict[str, Any]) -> str:
     coefficients = ", ".join(f"t{i} {value:.6g} s" for i, value in enumerate(record["theta"]))
     lines = [
-        _FORMULAS[record["mode"]].format(batch=record["batch"]) if record["batch"] else _FORMULAS[record["mode"]],
+        _FORMULAS[record["mode"]].format(batch=record["batch"]),
         f"  {coefficients}",
-        f"samples {record['samples']:,} of {record['pairs']:,} pairs; error of the speed on them: "
-        f"mean {record['mean_error']:.2%}, largest {record['max_error']:.2%}",
+        f"samples {record['samples']:,} of {record['pairs']:,} pairs",
+        f"error of the speed on them: mean {record['mean_error']:.2%}, largest {record['max_error']:.2%}",
     ]
     if record["holdout"] is not None:
         held = record["holdout"]

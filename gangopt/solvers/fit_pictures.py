@@ -55,7 +55,7 @@ def loss_chart(
         axes.plot(log.steps[outliers], log.losses[outliers], "x", color="tab:orange", ms=size + 2, label=replaced)
     axes.plot(steps, fit.loss(steps), color="black", lw=1.5, label="fitted curve")
     if fit.b2 > 0:
-        axes.axhline(fit.scale * fit.b2, color="grey", lw=1, ls=":", label="falls to")
+        axes.axhline(fit.scale * fit.b2, color="grey", lw=1, ls=":", label=f"falls to {fit.scale * fit.b2:.3g}")
     if end <= right:
         axes.axvline(end, color="tab:red", lw=1, ls="--", label=f"converged at step {end:,}")
     axes.set_ylim(bottom=0)
@@ -114,7 +114,7 @@ def _map(axes: Axes, samples: SpeedSamples, fit: SpeedFit, probes: Sequence[tupl
     speeds = (1 / (terms(fit.mode, fit.batch, p, w) @ np.array(fit.theta))).reshape(P, W)
     shown = np.where((p + w).reshape(P, W) <= max(max_tasks, 2), speeds, np.nan)
     image = axes.pcolormesh(np.arange(1, W + 1), np.arange(1, P + 1), shown, cmap="viridis", shading="nearest")
-    axes.figure.colorbar(image, ax=axes, label="fitted speed (steps/s)")
+    axes.figure.colorbar(image, ax=axes)
     axes.plot(samples.workers, samples.parameter_servers, "o", mfc="white", mec="black", ms=6, label="measured")
     if probes:
         axes.plot([w for _, w in probes], [p for p, _ in probes], "*", mfc="red", mec="white", ms=12, label="next")
@@ -122,5 +122,5 @@ def _map(axes: Axes, samples: SpeedSamples, fit: SpeedFit, probes: Sequence[tupl
     axes.set_ylim(0, P + 1)
     axes.set_xlabel("workers w")
     axes.set_ylabel("parameter servers p")
-    axes.set_title(f"{fit.mode}, p + w up to {max_tasks}", fontsize=10)
+    axes.set_title(f"fitted speed (steps/s), {fit.mode}, p + w up to {max_tasks}", fontsize=10)
     axes.legend(loc="upper right")

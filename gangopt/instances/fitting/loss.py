@@ -138,6 +138,7 @@ def fit_loss(log: LossLog, max_points: int = MAX_POINTS) -> LossFit:
     if 2 * int(outliers.sum()) > outliers.size:
         raise InputError(f"the losses do not fall: the window rule rejects {outliers.sum()} of {outliers.size} points")
     scale = float(log.losses.max())
+    _check_no_rise(log.steps, log.losses / scale)
     cleaned = replace_outliers(log.losses, outliers) / scale
     steps, losses = decimate(log.steps, cleaned, log.epoch_steps, max_points)
     if steps.size < MIN_POINTS:
@@ -145,7 +146,6 @@ def fit_loss(log: LossLog, max_points: int = MAX_POINTS) -> LossFit:
             f"{steps.size} epochs in {log.steps.size} points, at least {MIN_POINTS} are needed; "
             "steps_per_epoch may be too large"
         )
-    _check_no_rise(steps, losses)
     horizon = float(steps[-1])
     shape, level, floor = _search(steps / horizon, losses)
     curve = level * shape / (steps / horizon + shape) + floor
@@ -163,7 +163,7 @@ def fit_loss(log: LossLog, max_points: int = MAX_POINTS) -> LossFit:
         used_points=steps.size,
         rmse=float(np.sqrt(np.mean((losses - curve) ** 2))),
         explained=explained,
-        warnings=_warnings(losses - curve, floor),
+        warnings=_warnings((cleaned - level * shape / (log.steps / horizon + shape) - floor)[~outliers], floor),
     )
 
 
@@ -196,18 +196,22 @@ def _search(x: FloatArray, losses: FloatArray) -> tuple[float, float, float]:
 
 
 def _check_no_rise(steps: FloatArray, losses: FloatArray) -> None:
-    """Refuse losses that end clearly above their lowest stretch, by the averages of up to eight equal stretches."""
+    """Refuse recorded losses that end clearly above their lowest stretch, by the medians of up to eight stretches.
+
+    The losses are the recorded ones, because the window rule would flatten a rise; medians, because of its outliers.
+    """
     parts = np.array_split(np.arange(losses.size), min(8, losses.size // 3))
-    means = np.array([losses[part].mean() for part in parts])
-    low = int(np.argmin(means))
-    rise, fall = means[-1] - means[low], means[0] - means[low]
-    # successive differences measure the noise whatever the trend is
-    noise = math.sqrt(float(np.mean(np.diff(losses) ** 2)) / 2)
-    error = noise * math.sqrt(1 / parts[-1].size + 1 / parts[low].size)
+    middles = np.array([np.median(losses[part]) for part in parts])
+    low = int(np.argmin(middles))
+    rise, fall = middles[-1] - middles[low], middles[0] - middles[low]
+    # successive differences measure the noise whatever the trend is; 1.48 and 1.25 make medians comparable with
+    # standard deviations and standard errors of normal noise
+    noise = 1.48 * float(np.median(np.abs(np.diff(losses)))) / math.sqrt(2)
+    error = 1.25 * noise * math.sqrt(1 / parts[-1].size + 1 / parts[low].size)
     if rise > RISE_SHARE * fall and rise > RISE_ERRORS * error:
         raise InputError(
-            f"the losses rise: {means[low]:.4g} of the largest in steps {steps[parts[low][0]]:g} to "
-            f"{steps[parts[low][-1]]:g}, {means[-1]:.4g} from step {steps[parts[-1][0]]:g} on; the curve can only fall"
+            f"the losses rise: {middles[low]:.4g} of the largest in steps {steps[parts[low][0]]:g} to "
+            f"{steps[parts[low][-1]]:g}, {middles[-1]:.4g} from step {steps[parts[-1][0]]:g} on; the curve can only fall"
         )
 
 

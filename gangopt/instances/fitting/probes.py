@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 DEFAULT_MAX_TASKS = 40
 """Containers of the paper's example cluster: 780 pairs."""
 
-MAX_PAIRS = 2_000_000
+MAX_PAIRS, MAX_PROBES = 2_000_000, 1_000
 RIDGE = 1e-9
 """Weight of the information that is assumed before the first measurement, so that the matrix has an inverse."""
 
@@ -75,7 +75,7 @@ def next_probes(
     ----------
     mode : `async` or `sync`
     measured : pairs (p, w) that are measured; may be empty
-    count : pairs wanted, 0 or more; fewer are returned if no more are admissible
+    count : pairs wanted, 0 to 1,000; fewer are returned if no more are admissible
     batch : M, for `sync`
     theta : fitted coefficients, seconds; None weighs every term alike on average over the admissible pairs
     max_tasks : most tasks p + w
@@ -88,8 +88,8 @@ def next_probes(
         In the order of choice.
     """
     check_mode(mode, batch)
-    if count < 0:
-        raise InputError(f"count: {count} probes, 0 or more is needed")
+    if not 0 <= count <= MAX_PROBES:
+        raise InputError(f"count: {count} probes, 0 to {MAX_PROBES:,} is allowed")
     if theta is not None and len(theta) != THETA_COUNT[mode]:
         raise InputError(f"theta: {len(theta)} coefficients, mode {mode} has {THETA_COUNT[mode]}")
     pairs = admissible_pairs(max_tasks, max_ps, max_workers)
