@@ -29,6 +29,9 @@ MOST_DECIMALS = 6
 """Demands with at most this many decimals are written as whole numbers of their last decimal."""
 
 LARGEST_WHOLE = 2.0**53
+TWO_ROUNDINGS = 2.0**-51
+"""Relative error of a decimal that was stored in binary and multiplied by a power of ten."""
+
 SCALED_CAPACITY = 1e6
 """Right-hand side of a capacity row whose demands are not whole: a tolerance of 1e-6 is then 1e-12 of the capacity."""
 
@@ -237,7 +240,7 @@ def _whole_step(demands: FloatArray) -> Fraction | None:
         rounded = np.round(scaled)
         if scaled.max() > LARGEST_WHOLE:
             return None
-        if (np.abs(scaled - rounded) <= 1e-9 * np.maximum(1.0, rounded)).all():
+        if (np.abs(scaled - rounded) <= TWO_ROUNDINGS * rounded).all():
             divisor = int(np.gcd.reduce(rounded.astype(np.int64)))
             return Fraction(10**decimals, max(1, divisor))
     return None

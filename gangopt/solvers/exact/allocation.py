@@ -70,6 +70,8 @@ class _State:
 
     def proven(self) -> bool:
         """Return whether the gap is at most what was asked for."""
+        if self.solution is None:
+            return False
         return self.objective - self.bound <= max(GAP, self.controls.rel_gap) * abs(self.bound)
 
     def out_of_time(self) -> bool:

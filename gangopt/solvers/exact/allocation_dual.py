@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.errors import InfeasibleError
 from gangopt.formulations.allocation_configurations import Configurations, capacity_rows, on_the_frontier
-from gangopt.instances.allocation import AllocationInstance, equal_job_classes
+from gangopt.instances.allocation import AllocationInstance, TimeGrid, equal_job_classes
 
 __all__ = ["Dual", "PricedGrids", "Selection", "maximise_bound"]
 
@@ -75,6 +76,11 @@ class PricedGrids:
     ----------
     instance : the allocation
 
+    Raises
+    ------
+    InfeasibleError
+        If no configuration of a job fits into the capacities; names the job.
+
     Attributes
     ----------
     classes : jobs of each class
@@ -97,6 +103,7 @@ class PricedGrids:
             at = class_of[grid.jobs]
             worker, server = instance.worker_demand[grid.jobs], instance.ps_demand[grid.jobs]
             self._drop_too_large(grid.seconds, worker, server)
+            self._require_one_each(grid)
             self._grids.append(_Grid(at, grid.seconds, self.sizes[at], worker, server))
 
     def _drop_too_large(self, seconds: FloatArray, worker: FloatArray, server: FloatArray) -> None:
@@ -105,6 +112,15 @@ class PricedGrids:
         for r, limit in enumerate(self._instance.capacity_limit):
             for i in np.flatnonzero(P * server[:, r] + W * worker[:, r] > limit):
                 seconds[i][ps * server[i, r] + workers * worker[i, r] > limit] = np.inf
+
+    def _require_one_each(self, grid: TimeGrid) -> None:
+        none = np.isinf(grid.seconds).all(axis=(1, 2))
+        if none.any():
+            j = int(grid.jobs[np.argmax(none)])
+            raise InfeasibleError(
+                f"resource_capacity: no allowed configuration of job {j} ({self._instance.jobs[j]}) fits, each exceeds "
+                "the capacity of some resource"
+            )
 
     def select(self, prices: FloatArray) -> Selection:
         """Return every class's cheapest configuration at the prices, and the bound that they prove.
