@@ -211,7 +211,7 @@ def _check_no_rise(steps: FloatArray, losses: FloatArray) -> None:
     if rise > RISE_SHARE * fall and rise > RISE_ERRORS * error:
         raise InputError(
             f"the losses rise: {middles[low]:.4g} of the largest in steps {steps[parts[low][0]]:g} to "
-            f"{steps[parts[low][-1]]:g}, {middles[-1]:.4g} from step {steps[parts[-1][0]]:g} on; the curve can only fall"
+            f"{steps[parts[low][-1]]:g}, {middles[-1]:.4g} from step {steps[parts[-1][0]]:g} on; a curve only falls"
         )
 
 
