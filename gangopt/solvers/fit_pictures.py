@@ -48,8 +48,19 @@ def loss_chart(
     steps = np.linspace(float(log.steps[0]), right, 600)
     outliers = np.zeros(log.steps.size, dtype=bool)
     outliers[list(fit.outliers)] = True
+    # a vector file of a long log would hold every point
+    bitmap = log.steps.size > 5_000
     size = 4 if log.steps.size < 500 else 1.5
-    axes.plot(log.steps[~outliers], log.losses[~outliers], "o", color="tab:blue", ms=size, alpha=0.6, label="recorded")
+    axes.plot(
+        log.steps[~outliers],
+        log.losses[~outliers],
+        "o",
+        color="tab:blue",
+        ms=size,
+        alpha=0.6,
+        label="recorded",
+        rasterized=bitmap,
+    )
     if outliers.any():
         replaced = f"replaced as outlier ({outliers.sum()})"
         axes.plot(log.steps[outliers], log.losses[outliers], "x", color="tab:orange", ms=size + 2, label=replaced)
