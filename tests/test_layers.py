@@ -65,6 +65,9 @@ def test_the_root_modules_import_no_layer():
         "export --help",
         "plot --help",
         "schema --help",
+        "fit --help",
+        "fit loss --help",
+        "fit speed --help",
     ],
 )
 def test_light_commands_load_no_heavy_library(command):

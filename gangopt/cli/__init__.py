@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gangopt import __version__
+from gangopt.cli.fit import fit_app
 from gangopt.errors import GangoptError, InputError
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+app.add_typer(fit_app)
 
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="Name of an instance, or an instance file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
@@ -62,7 +65,7 @@ def list_command(
     as_json: AsJson = False,
 ) -> None:
     """List named instances, generator families and clusters."""
-    from gangopt.listing import listing_json, listing_text
+    from gangopt.cli.listing import listing_json, listing_text
 
     _print_json(listing_json(pattern)) if as_json else typer.echo(listing_text(pattern))
 
@@ -71,7 +74,7 @@ def list_command(
 def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
     """Show an instance or a cluster; --json prints the file that `solve` reads back; -o draws a cluster."""
     from gangopt.jsonfile import write_json
-    from gangopt.showing import cluster_of, picture_of, text_of
+    from gangopt.cli.showing import cluster_of, picture_of, text_of
 
     cluster = cluster_of(name)
     subject = cluster if cluster is not None else _load(name)
@@ -236,7 +239,7 @@ def plot(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Picture: .png, .svg or .pdf.")],
 ) -> None:
     """Draw a saved comparison (gap chart and performance profile) or a saved result."""
-    from gangopt.plotting import plot_file
+    from gangopt.cli.plotting import plot_file
 
     for path in plot_file(file, output):
         typer.echo(str(path))
@@ -249,7 +252,7 @@ def _load(name: str) -> Instance:
 
 
 def _document(subject: Any) -> Any:  # noqa: ANN401 - an instance or a cluster
-    from gangopt.showing import document_of
+    from gangopt.cli.showing import document_of
 
     return document_of(subject)
 

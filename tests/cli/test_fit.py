@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import gangopt
-from gangopt.cli_fit import fit_app
+from gangopt.cli.fit import fit_app
 from gangopt.errors import InputError
 from gangopt.instances.catalogue import to_document
 from gangopt.jsonfile import write_json
@@ -225,7 +225,7 @@ def test_complaints_name_the_file(losses, speeds, tmp_path, allocation):
 
 def test_help_loads_no_heavy_library():
     code = (
-        "import sys; from typer.testing import CliRunner; from gangopt.cli_fit import fit_app;"
+        "import sys; from typer.testing import CliRunner; from gangopt.cli.fit import fit_app;"
         "result = CliRunner().invoke(fit_app, ['speed', '--help']);"
         "names = ['numpy', 'scipy', 'matplotlib', 'pyomo', 'polars'];"
         "print(result.exit_code, '--holdout' in result.stdout, [name for name in names if name in sys.modules])"
