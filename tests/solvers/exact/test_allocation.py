@@ -12,6 +12,7 @@ from gangopt.instances.generators.allocation import random
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import allocation as module
 from gangopt.solvers.exact.allocation import exact
+from gangopt.solvers.exact.allocation_core import CoreAnswer
 from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound
 
 BATCHES = 10
@@ -268,6 +269,20 @@ def test_a_core_too_small_is_made_larger(monkeypatch: pytest.MonkeyPatch) -> Non
     assert again.termination == "optimal"
     assert again.metrics["core_models"] > 1
     assert again.objective == pytest.approx(best.objective, rel=1e-9)
+
+
+def test_a_gap_that_stays_open_is_an_error_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    solve_core = module.solve_core
+
+    def with_a_weak_bound(*arguments: object) -> CoreAnswer:
+        answer = solve_core(*arguments)
+        return dataclasses.replace(answer, bound=0.5 * answer.bound)
+
+    monkeypatch.setattr(module, "solve_core", with_a_weak_bound)
+    instance = random(jobs=5)
+    outcome = exact(instance, Controls())
+    assert (outcome.termination, outcome.reason) == ("error", "the core model ended with a gap above the one asked for")
+    assert outcome.bound <= instance.evaluate(outcome.solution).objective
 
 
 @pytest.mark.parametrize("seed", range(4))
