@@ -279,7 +279,7 @@ def test_a_gap_that_stays_open_is_an_error_with_its_reason(monkeypatch: pytest.M
         return dataclasses.replace(answer, bound=0.5 * answer.bound)
 
     monkeypatch.setattr(module, "solve_core", with_a_weak_bound)
-    instance = random(jobs=5)
+    instance = random(jobs=20, mode="sync", seed=20)
     outcome = exact(instance, Controls())
     assert (outcome.termination, outcome.reason) == ("error", "the core model ended with a gap above the one asked for")
     assert outcome.bound <= instance.evaluate(outcome.solution).objective
