@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from gangopt.registry import Family, Method, Problem
+from gangopt.registry import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 
+_FORMS = "gangopt.formulations.parameters"
+_EXACT = "gangopt.solvers.exact.parameters"
 _HEURISTICS = "gangopt.solvers.heuristics.parameters"
 
 PROBLEM = Problem(
@@ -18,10 +20,17 @@ PROBLEM = Problem(
     solution="gangopt.instances.parameters:ParametersSolution",
     document="gangopt.instances.documents.parameters:ParametersDocument",
     solution_document="gangopt.instances.documents.parameters:ParametersSolutionDocument",
-    forms={},
+    forms={
+        "assign": Form(
+            "assign", f"{_FORMS}_assign", "every block on every server, with cut parts and all three objectives"
+        ),
+        "groups": Form("groups", f"{_FORMS}_groups", "equal blocks merged into counts, cuts as merged servers"),
+    },
     methods={
         item.name: item
         for item in (
+            Method("exact", f"{_EXACT}:exact", "the three objectives in a chosen order, each proven", exact=True),
+            Method("frontier", f"{_EXACT}:frontier_method", "size difference at every number of requests", exact=True),
             Method("paa", f"{_HEURISTICS}:paa", "Optimus's parameter assignment algorithm"),
             Method("mxnet", f"{_HEURISTICS}:mxnet", "MXNet: blocks below 10^6 parameters whole, larger ones over all"),
             Method("round_robin", f"{_HEURISTICS}:round_robin", "TensorFlow: block i whole on server i mod p"),
@@ -43,5 +52,7 @@ PROBLEM = Problem(
         )
     },
     metrics={"size_difference": "parameters", "requests": "requests", "request_difference": "requests"},
-    default_methods=("paa", "mxnet", "round_robin", "lpt", "karmarkar_karp"),
+    default_methods=("exact", "paa", "mxnet", "round_robin", "lpt", "karmarkar_karp"),
+    row_bound=f"{_EXACT}:row_bound",
+    describe="gangopt.instances.parameters_text:describe",
 )

@@ -23,11 +23,15 @@ _MAX_COARSE = 4
 
 
 class Hosted(NamedTuple):
-    """Some of the hosted blocks: how many of each size, and their sums among coarse and fine blocks, in parameters."""
+    """Some of the hosted blocks.
+
+    How many of each size, their sums among coarse and fine blocks in parameters, the whole units in the coarse ones.
+    """
 
     counts: tuple[int, ...]
     coarse: int
     fine: int
+    units: int
 
 
 class Share(NamedTuple):
@@ -43,9 +47,9 @@ class Share(NamedTuple):
 class Lattice:
     """Blocks split into coarse ones (at least `threshold`) and fine ones, most of which are forgotten.
 
-    A group's coarse sum is k `unit` + (coarse hosted blocks), its fine sum is congruent to its fine hosted blocks modulo
-    `fine_unit` and no less than them. Only the sums over all groups are kept: of k, of the hosted blocks, and of the fine
-    parameters. Every assignment satisfies this, so what is impossible here is impossible.
+    A group's coarse sum is k `unit` + (coarse hosted blocks), its fine sum is congruent to its fine hosted blocks
+    modulo `fine_unit` and no less than them. Only the sums over all groups are kept: of k, of the hosted blocks, and of
+    the fine parameters. Every assignment satisfies this, so what is impossible here is impossible.
 
     Attributes
     ----------
@@ -69,19 +73,22 @@ class Lattice:
     @cached_property
     def combinations(self) -> tuple[Hosted, ...]:
         """Every choice of hosted blocks that one group could have."""
-        sizes = [size for size, _ in self.hosted]
-        split = self.coarse_hosted
         return tuple(
-            Hosted(
-                counts,
-                sum(size * count for size, count in zip(sizes[:split], counts[:split], strict=True)),
-                sum(size * count for size, count in zip(sizes[split:], counts[split:], strict=True)),
-            )
-            for counts in itertools.product(*(range(count + 1) for _, count in self.hosted))
+            self._hosted(counts) for counts in itertools.product(*(range(count + 1) for _, count in self.hosted))
+        )
+
+    def _hosted(self, counts: tuple[int, ...]) -> Hosted:
+        chosen = [(size, count) for (size, _), count in zip(self.hosted, counts, strict=True)]
+        coarse, fine = chosen[: self.coarse_hosted], chosen[self.coarse_hosted :]
+        return Hosted(
+            counts,
+            sum(size * count for size, count in coarse),
+            sum(size * count for size, count in fine),
+            sum(size // self.unit * count for size, count in coarse),
         )
 
     def candidates(self, servers: Iterable[int], width: int, low: int, high: int) -> Sequence[int] | None:
-        """Return largest loads U, one of which admits the relaxation with loads in [U - width, U] if any in range does.
+        """Return largest loads U of which one admits the relaxation, with loads from U - width, if any in range does.
 
         Raising U by one tightens what groups need and only relaxes which k fit, and a new k fits only where s U reaches
         k unit + hosted blocks; so those U and the least one suffice. Where the window is narrower than the fine unit
@@ -124,7 +131,7 @@ class Lattice:
                 if fill > self.fine_total:
                     break
                 if coarse + fill <= ceiling:
-                    found.append(Share(most - units, units, item, fill))
+                    found.append(Share(most - units - item.units, units, item, fill))
         return found
 
     def effort(self, servers: Sequence[int], low: int, high: int) -> int:
@@ -135,13 +142,14 @@ class Lattice:
         return 0 if deficit < 0 else len(servers) * transitions * (2_000 + (deficit + 1) * len(self.combinations))
 
     def _deficit(self, servers: Sequence[int], high: int) -> int:
-        return sum(count * high // self.unit for count in servers) - self.multiples
+        placed = self.multiples + self.combinations[-1].units
+        return sum(count * high // self.unit for count in servers) - placed
 
     def layers(self, servers: Sequence[int], low: int, high: int) -> list[np.ndarray] | None:
         """Return, after each group, the least fine parameters used so far by (deficit, hosted blocks used).
 
-        The deficit is the number of units by which the groups fall short of the most that fits under `high`; it must come
-        out at a known number, which bounds the table. None if no choice works.
+        The deficit is the number of units (whole ones of hosted blocks included) by which the groups fall short of what
+        fits under `high`; it must come out at a known number, which bounds the table. None if no choice works.
 
         Parameters
         ----------

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gangopt.instances.parameters import ParametersInstance
-from gangopt.solvers.exact.parameters_groups import Assignment, group_lpt, groupings
+from gangopt.instances.parameters_grouping import Assignment
+from gangopt.solvers.exact.parameters_groups import group_lpt, groupings
 from gangopt.solvers.exact.parameters_lattice import Lattice, lattices
 from gangopt.solvers.exact.parameters_pack import pack
 
 __all__ = ["Clock", "Level", "LevelSearch", "search_of"]
 
 _MAX_GROUPINGS = 200
-_MAX_EFFORT = 3_000_000_000
-_MAX_EFFORT_ONCE = 300_000_000
+_MAX_EFFORT = 4_000_000_000
 
 
 class Clock:
@@ -78,11 +78,12 @@ class LevelSearch:
     def __init__(self, instance: ParametersInstance) -> None:
         self.sizes: list[int] = instance.sizes.tolist()
         self.servers = instance.servers
-        self.total = instance.total
-        self._descending = sorted(self.sizes, reverse=True)
+        self.total: int = instance.total
+        self._descending: list[int] = sorted(self.sizes, reverse=True)
         self._lattices = lattices(self.sizes, self.servers)
         self._known: dict[int, Level] = {}
         self._effort = 0
+        self._allowance = 0
 
     @property
     def trivial_bound(self) -> int:
@@ -110,7 +111,7 @@ class LevelSearch:
         return self._known[cuts]
 
     def large_blocks_bound(self, cuts: int) -> int:
-        """Return ceil(b_1 / (c+1)) - min over m of floor((total - m largest) / (p - m - c)), at least the trivial bound.
+        """Return ceil(b_1 / (c+1)) - min over m of floor((total - m largest) / (p - m - c)), or the trivial bound.
 
         A group has at most c + 1 servers, and the m largest blocks are in at most m groups of at most m + c servers.
 
@@ -127,13 +128,30 @@ class LevelSearch:
 
     def _largest_low(self, cuts: int) -> int:
         """Return a bound on the least loaded server's parameters."""
-        rests = itertools.accumulate(self._descending, lambda rest, size: rest - size, initial=self.total)
-        others = range(self.servers - cuts, 0, -1)
-        shares = [self.total // self.servers] + [
-            rest // other for other, rest in itertools.islice(zip(others, rests, strict=False), 1, None)
-        ]
+        rest = self.total
+        shares = [rest // self.servers]
+        for others, size in zip(range(self.servers - cuts - 1, 0, -1), self._descending, strict=False):
+            rest -= size
+            shares.append(rest // others)
         # fewer blocks than servers that must each hold one: some server stays empty
         return 0 if len(self.sizes) < self.servers - cuts else min(shares)
+
+    def _least_high(self, servers: tuple[int, ...]) -> int:
+        """Return the least U for which, for every k, the groups have room for k blocks of the size of the k-th largest.
+
+        A group of s servers has room for floor(s U / b) blocks of b parameters.
+        """
+        low = max(-(-self.total // self.servers), -(-self._descending[0] // servers[0]))
+        high = max(low, self._descending[0])
+        large = [size for size in self._descending[: self.servers] if size > low]
+        while low < high:
+            middle = (low + high) // 2
+            rooms = (sum(count * middle // size for count in servers) for size in large)
+            if all(room >= k for k, room in enumerate(rooms, start=1)):
+                high = middle
+            else:
+                low = middle + 1
+        return low
 
     def _search(self, cuts: int, clock: Clock) -> Level:
         parts = list(itertools.islice(groupings(self.servers, self.servers - cuts), _MAX_GROUPINGS + 1))
@@ -151,42 +169,56 @@ class LevelSearch:
     def _raise_bound(
         self, cuts: int, parts: list[tuple[int, ...]], bound: int, difference: int, clock: Clock
     ) -> tuple[int, list[_Witness]]:
-        """Bisect the least size difference that no relaxation excludes; widths only grow more possible."""
+        """Search the least size difference that no relaxation excludes.
+
+        First just below what is attained, which is a proof if that is excluded; else upwards in doubling steps from the
+        bound, since narrow windows are cheap, then by bisection.
+        """
         self._effort = 0
-        low, high, width = bound, difference, difference - 1
+        self._allowance = _MAX_EFFORT // (4 * len(parts))
+        low, high, width, step = bound, difference, difference - 1, 1
         witnesses: list[_Witness] = []
         while low < high and not clock.expired():
-            found = [item for servers in parts for item in self._admitting(cuts, servers, width, clock)]
-            if clock.expired() and not found:
-                break
-            if found:
-                high, witnesses = width, found
-                parts = [servers for servers in parts if any(item.servers == servers for item in found)]
-            else:
+            found = {servers: self._admitting(cuts, servers, width, clock) for servers in parts}
+            parts = [servers for servers, admitting in found.items() if admitting is not None] or parts
+            if all(admitting is None for admitting in found.values()):
                 low = width + 1
-            width = (low + high) // 2
+                step *= 2
+            else:
+                high = width
+                witnesses = [item for admitting in found.values() for item in admitting or ()]
+            width = min(low + step - 1, (low + high) // 2)
         return low, witnesses
 
-    def _admitting(self, cuts: int, servers: tuple[int, ...], width: int, clock: Clock) -> list[_Witness]:
-        """Return a witness of every relaxation if none excludes the width for a grouping, else nothing.
+    def _admitting(self, cuts: int, servers: tuple[int, ...], width: int, clock: Clock) -> list[_Witness] | None:
+        """Return None if a relaxation excludes the width for a grouping, else a witness of each that was looked at.
 
         A relaxation that is too large to be looked at excludes nothing and has no witness.
         """
-        least = max(-(-self.total // self.servers), -(-self._descending[0] // servers[0]))
+        least = self._least_high(servers)
         most = self._largest_low(cuts) + width
         if least > most:
-            return []
+            return None
         witnesses = []
         for lattice, candidates in self._cheapest_first(servers, width, least, most):
-            for high in candidates:
-                low = max(0, high - width)
-                self._effort += lattice.effort(servers, low, high)
-                if self._effort > _MAX_EFFORT or clock.expired() or lattice.layers(servers, low, high) is not None:
-                    witnesses.append(_Witness(servers, lattice, low, high))
-                    break
-            else:
-                return []
-        return witnesses or [_Witness(servers, self._lattices[0], 0, most)]
+            witness = self._witness(lattice, candidates, servers, width, clock)
+            if witness is not None:
+                witnesses.append(witness)
+            elif self._effort <= _MAX_EFFORT and not clock.expired():
+                return None
+        return witnesses
+
+    def _witness(
+        self, lattice: Lattice, candidates: Sequence[int], servers: tuple[int, ...], width: int, clock: Clock
+    ) -> _Witness | None:
+        for high in candidates:
+            low = max(0, high - width)
+            self._effort += lattice.effort(servers, low, high)
+            if self._effort > _MAX_EFFORT or clock.expired():
+                return None
+            if lattice.layers(servers, low, high) is not None:
+                return _Witness(servers, lattice, low, high)
+        return None
 
     def _cheapest_first(
         self, servers: tuple[int, ...], width: int, least: int, most: int
@@ -196,7 +228,7 @@ class LevelSearch:
             candidates = lattice.candidates(servers, width, least, most)
             if candidates is not None:
                 effort = sum(lattice.effort(servers, max(0, high - width), high) for high in candidates)
-                if effort <= _MAX_EFFORT_ONCE:
+                if effort <= self._allowance:
                     found.append((effort, lattice, candidates))
         return [item[1:] for item in sorted(found, key=lambda item: item[0])]
 
@@ -213,7 +245,7 @@ class LevelSearch:
             step = 2 * step + 1
             wider = sorted({item.servers for item in witnesses})
             width = min(bound + step, best.difference - 1)
-            witnesses = [item for servers in wider for item in self._admitting(cuts, servers, width, clock)]
+            witnesses = [item for servers in wider for item in self._admitting(cuts, servers, width, clock) or ()]
         return best
 
     def _build(self, witness: _Witness) -> Assignment | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gangopt.solvers.exact.parameters_groups import Assignment, spread
+from gangopt.instances.parameters_grouping import Assignment, spread
 from gangopt.solvers.exact.parameters_lattice import Lattice, Share
 
 __all__ = ["pack"]
@@ -87,7 +87,7 @@ def _fill(
 
 
 def _repair(sizes: Sequence[int], held: list[list[int]], low: Sequence[int], high: Sequence[int]) -> bool:
-    """Split the blocks of two groups anew, one of them outside its limits, until none is; report whether that worked."""
+    """Share the blocks of two groups anew, one of them outside its limits, until none is; report whether it worked."""
     generator = np.random.default_rng(0)
 
     def excess(group: int, load: int) -> int:

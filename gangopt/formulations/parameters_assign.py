@@ -1,0 +1,284 @@
+r"""Form `assign` of `parameters`: the parameters of every block on every server, and a binary for every part.
+
+.. math::
+
+    \min\; U - L \quad\text{with}\quad \sum_k a_{bk} = b,\quad y_{bk} \le a_{bk} \le b\, y_{bk},\quad
+    L \le \sum_b a_{bk} \le U,\quad \sum_{bk} y_{bk} \le R
+
+The readable form: each of the three objectives is an Expression, and each can be capped instead.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import deque
+from typing import Any, Literal
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.core.expr.numeric_expr import LinearExpression
+from pyomo.environ import (
+    Binary,
+    ConcreteModel,
+    Constraint,
+    Expression,
+    NonNegativeIntegers,
+    NonNegativeReals,
+    Objective,
+    RangeSet,
+    Set,
+    Var,
+    minimize,
+    value,
+)
+
+from gangopt.errors import InputError
+from gangopt.formulations.size import require_size
+from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+
+__all__ = ["OBJECTIVES", "assign_model", "fill_assign", "hint_assign", "read_assign"]
+
+OBJECTIVES = ("size_difference", "requests", "request_difference")
+"""The three objectives by the names of the Expressions."""
+
+
+def fill_assign(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: ParametersInstance,
+    *,
+    objective: Literal["size_difference", "requests", "request_difference"] = "size_difference",
+    requests: int | Literal["uncut"] | None = "uncut",
+    size_difference: int | None = None,
+    request_difference: int | None = None,
+) -> None:
+    """Put the assignment of blocks and parts to servers on a Block.
+
+    Public components, for a parent that couples blocks: Var `amount` [block, server] (in `unit` parameters), Var
+    `present` [block, server]; Expressions `parameters_on` [server], `requests_on` [server], `size_difference`
+    (parameters), `requests`, `request_difference`, and `objective_value`, the one of the three that is to be minimised.
+    Blocks are indexed by label, servers from 0. `unit` is the sizes' common divisor if no block may be cut, else 1.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    instance : blocks and servers
+    objective : which of the three is `objective_value`
+    requests : most requests; `uncut` for as many as blocks, None for no limit
+    size_difference : largest size difference allowed, in parameters, None for no limit
+    request_difference : largest request difference allowed, None for no limit
+
+    Raises
+    ------
+    InputError
+        If the objective is unknown or a cap negative.
+    ModelTooLargeError
+        If there would be more columns than are built.
+
+    References
+    ----------
+    Peng et al.: Optimus, EuroSys 2018, section 5.3, the three quantities that PAA keeps small.
+    """
+    if objective not in OBJECTIVES:
+        raise InputError(f"objective: {objective!r}, allowed: {', '.join(OBJECTIVES)}")
+    limit = len(instance.sizes) if requests == "uncut" else requests
+    for name, cap in (("requests", limit), *_caps(size_difference, request_difference)):
+        if cap is not None and cap < 0:
+            raise InputError(f"{name}: {cap}, at least 0 is needed")
+    require_size("parameters assign", 2 * len(instance.sizes) * instance.servers + 4)
+    with PauseGC():
+        _add_parts(block, instance, limit)
+        _add_extremes(block, instance)
+        if limit is not None:
+            block.request_limit = Constraint(expr=(None, LinearExpression(list(block.present.values())), limit))
+        if size_difference is not None:
+            cap = size_difference // block.unit
+            block.size_difference_limit = Constraint(expr=block.most_loaded - block.least_loaded <= cap)
+        if request_difference is not None:
+            block.request_difference_limit = Constraint(
+                expr=block.most_requests - block.least_requests <= request_difference
+            )
+        block.objective_value = Expression(expr=block.component(objective))
+
+
+def _caps(size_difference: int | None, request_difference: int | None) -> tuple[tuple[str, int | None], ...]:
+    return (("size_difference", size_difference), ("request_difference", request_difference))
+
+
+def _add_parts(block: Any, instance: ParametersInstance, limit: int | None) -> None:  # noqa: ANN401 - Pyomo is untyped
+    sizes = instance.sizes.tolist()
+    block.unit = math.gcd(*sizes) if limit is not None and limit <= len(sizes) else 1
+    units = {label: size // block.unit for label, size in zip(instance.labels, sizes, strict=True)}
+    block.blocks = Set(initialize=list(instance.labels))
+    block.servers = RangeSet(0, instance.servers - 1)
+    block.present = Var(block.blocks, block.servers, domain=Binary)
+    block.amount = Var(block.blocks, block.servers, domain=NonNegativeReals)
+    servers = range(instance.servers)
+    present = {key: [block.present[key, k] for k in servers] for key in units}
+    amount = {key: [block.amount[key, k] for k in servers] for key in units}
+
+    def linear(coefficients: list[float], variables: list[Any]) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        return LinearExpression(linear_coefs=coefficients, linear_vars=variables)
+
+    block.whole_block = Constraint(
+        block.blocks, rule=lambda _, key: (units[key], LinearExpression(amount[key]), units[key])
+    )
+    block.held_block = Constraint(block.blocks, rule=lambda _, key: (1, LinearExpression(present[key]), None))
+    block.part_within_block = Constraint(
+        block.blocks,
+        block.servers,
+        rule=lambda _, key, k: (None, linear([1, -units[key]], [amount[key][k], present[key][k]]), 0),
+    )
+    block.positive_part = Constraint(
+        block.blocks,
+        block.servers,
+        rule=lambda _, key, k: (0, linear([1, -1], [amount[key][k], present[key][k]]), None),
+    )
+    block.parameters_on = Expression(
+        block.servers, rule=lambda _, k: linear([block.unit] * len(units), [row[k] for row in amount.values()])
+    )
+    block.requests_on = Expression(
+        block.servers, rule=lambda _, k: LinearExpression([row[k] for row in present.values()])
+    )
+
+
+def _add_extremes(block: Any, instance: ParametersInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    total, servers = instance.total // block.unit, instance.servers
+    block.most_loaded = Var(domain=NonNegativeIntegers, bounds=(-(-total // servers), total))
+    block.least_loaded = Var(domain=NonNegativeIntegers, bounds=(0, total // servers))
+    block.most_requests = Var(domain=NonNegativeIntegers, bounds=(1, len(instance.sizes)))
+    block.least_requests = Var(domain=NonNegativeIntegers, bounds=(0, len(instance.sizes)))
+    labels = instance.labels
+    for name, parts, extreme, row in (
+        ("load_at_most", block.amount, block.most_loaded, (None, 0)),
+        ("load_at_least", block.amount, block.least_loaded, (0, None)),
+        ("requests_at_most", block.present, block.most_requests, (None, 0)),
+        ("requests_at_least", block.present, block.least_requests, (0, None)),
+    ):
+        rows = {
+            k: (
+                row[0],
+                LinearExpression(
+                    linear_coefs=[1] * len(labels) + [-1], linear_vars=[*(parts[key, k] for key in labels), extreme]
+                ),
+                row[1],
+            )
+            for k in range(servers)
+        }
+        block.add_component(name, Constraint(block.servers, rule=lambda _, k, rows=rows: rows[k]))
+    block.size_difference = Expression(
+        expr=LinearExpression(
+            linear_coefs=[block.unit, -block.unit], linear_vars=[block.most_loaded, block.least_loaded]
+        )
+    )
+    block.requests = Expression(expr=LinearExpression(list(block.present.values())))
+    block.request_difference = Expression(
+        expr=LinearExpression(linear_coefs=[1, -1], linear_vars=[block.most_requests, block.least_requests])
+    )
+
+
+def assign_model(instance: ParametersInstance, **arguments: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return a ConcreteModel of form `assign` with its Objective; see `fill_assign` for the arguments."""
+    model = ConcreteModel(name=instance.name)
+    fill_assign(model, instance, **arguments)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def read_assign(block: Any, instance: ParametersInstance) -> ParametersSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the Solution that the values of `present` and `amount` say, in whole parameters.
+
+    The parts are those that are present. Amounts are rounded, and then evened out among the parts present, since a
+    solver's amounts are good to its tolerance only and loads of whole parameters can be as even as fractional ones.
+
+    Parameters
+    ----------
+    block : a filled Block whose variables have values
+    instance : blocks and servers
+
+    Returns
+    -------
+    ParametersSolution
+    """
+    parts: list[dict[int, int]] = []
+    for label, size in zip(instance.labels, instance.sizes.tolist(), strict=True):
+        held = [k for k in range(instance.servers) if value(block.present[label, k]) > 0.5]
+        held = held or [max(range(instance.servers), key=lambda k: value(block.amount[label, k]))]
+        held = held[:size]
+        amounts = {k: max(1, round(value(block.amount[label, k]) * block.unit)) for k in held}
+        while excess := sum(amounts.values()) - size:
+            largest = max(amounts, key=lambda k: amounts[k])
+            amounts[largest] -= min(excess, amounts[largest] - 1)
+        parts.append(amounts)
+    _even_out(parts, instance.servers)
+    return ParametersSolution(tuple(tuple(item.items()) for item in parts))
+
+
+def _even_out(parts: list[dict[int, int]], servers: int) -> None:
+    """Shift parameters along shared blocks while a server can be relieved by one that has at least two fewer."""
+    cut = [item for item in parts if len(item) > 1]
+    loads = [0] * servers
+    for item in parts:
+        for server, amount in item.items():
+            loads[server] += amount
+    while True:
+        for source in sorted({k for item in cut for k in item}, key=lambda k: (-loads[k], k)):
+            path = _path(cut, loads, source)
+            if path:
+                break
+        else:
+            return
+        room = min(item[giver] - 1 for item, giver, _ in path)
+        moved = min(room, (loads[source] - loads[path[-1][2]]) // 2)
+        for item, giver, taker in path:
+            item[giver] -= moved
+            item[taker] += moved
+        loads[source] -= moved
+        loads[path[-1][2]] += moved
+
+
+def _path(cut: list[dict[int, int]], loads: list[int], source: int) -> list[tuple[dict[int, int], int, int]]:
+    """Return (block, giver, taker) steps from a server to the least loaded one that it can relieve itself on."""
+    came: dict[int, tuple[dict[int, int], int]] = {}
+    queue = deque([source])
+    while queue:
+        giver = queue.popleft()
+        for item, taker in itertools.chain.from_iterable(
+            ((item, taker) for taker in item) for item in cut if item.get(giver, 0) > 1
+        ):
+            if taker != source and taker not in came:
+                came[taker] = (item, giver)
+                queue.append(taker)
+    target = min(came, key=lambda k: (loads[k], k), default=source)
+    if loads[source] - loads[target] < 2:
+        return []
+    steps = []
+    while target != source:
+        item, giver = came[target]
+        steps.append((item, giver, target))
+        target = giver
+    return steps[::-1]
+
+
+def hint_assign(block: Any, instance: ParametersInstance, solution: ParametersSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set every variable to what a Solution says, for a warm start.
+
+    Parameters
+    ----------
+    block : a filled Block
+    instance : blocks and servers
+    solution : a feasible Solution
+    """
+    loads = [0] * instance.servers
+    counts = [0] * instance.servers
+    for label, parts in zip(instance.labels, solution.parts, strict=True):
+        held = dict(parts)
+        for k in range(instance.servers):
+            amount = held.get(k, 0)
+            block.present[label, k].set_value(int(amount > 0), skip_validation=True)
+            block.amount[label, k].set_value(amount / block.unit, skip_validation=True)
+            loads[k] += amount
+            counts[k] += amount > 0
+    block.most_loaded.set_value(-(-max(loads) // block.unit))
+    block.least_loaded.set_value(min(loads) // block.unit)
+    block.most_requests.set_value(max(counts))
+    block.least_requests.set_value(min(counts))

@@ -1,0 +1,220 @@
+"""Exact methods of `parameters`: lexicographic in any order of the three objectives, and the whole Pareto frontier."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from gangopt.instances.contract import Score
+from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters_grouping import cut
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact.parameters_levels import Clock, Level, search_of
+from gangopt.solvers.exact.parameters_stages import Staged, parse_order, staged
+
+__all__ = ["FrontierPoint", "exact", "frontier", "frontier_method", "row_bound"]
+
+_ROW_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """One point of the frontier of size difference against requests.
+
+    Attributes
+    ----------
+    requests : most requests
+    size_difference : of the solution, in parameters
+    bound : no assignment with at most that many requests has less, in parameters
+    proven : whether both are equal
+    solution : an assignment that attains the point
+    """
+
+    requests: int
+    size_difference: int
+    bound: int
+    proven: bool
+    solution: ParametersSolution
+
+    def figures(self) -> dict[str, Any]:
+        """Return the point without its solution."""
+        names = ("requests", "size_difference", "bound", "proven")
+        return {name: getattr(self, name) for name in names}
+
+
+def exact(
+    instance: ParametersInstance, controls: Controls, *, order: str | None = None, requests: int | None = None
+) -> Outcome:
+    """Minimise the three objectives one after another, each kept at what the one before attained.
+
+    Size difference and requests are solved by levels (`LevelSearch`): c cuts are p servers merged into p - c groups,
+    and integer relaxations prove the least size difference of whole blocks in groups. What they leave open, and the
+    request difference beside a size difference, goes to HiGHS in form `groups` or `assign`.
+
+    The outcome's bound is the least size difference of any assignment with no more requests than the solution has; its
+    metric `stages` has value and bound of every stage. Termination is `optimal` only if every stage was proven.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+    controls : settings of the call
+    order : objectives joined by +, of `size_difference`, `requests`, `request_difference`; None for
+        `requests+size_difference`, or `size_difference+requests` if `requests` is given
+    requests : most requests, None for no limit
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    InputError
+        If the order names an unknown objective or one twice.
+
+    References
+    ----------
+    Peng et al.: Optimus, EuroSys 2018, section 5.3.
+    """
+    begin = time.perf_counter()
+    names = parse_order(order or ("requests+size_difference" if requests is None else "size_difference+requests"))
+    fewest = len(instance.sizes)
+    if requests is not None and requests < fewest:
+        too_few = f"requests: {requests}, at least {fewest} are needed, one for every block"
+        return Outcome("infeasible", None, None, reason=too_few)
+    trajectory: list[tuple[float, float | None, float | None]] = []
+
+    def notify(state: Staged) -> None:
+        score = instance.evaluate(state.solution)
+        bound = _bound_at(instance, score, Clock(0.0))
+        trajectory.append((controls.elapsed(), score.objective, bound))
+        if controls.on_progress is not None:
+            controls.on_progress(ProgressEvent(controls.elapsed(), score.objective, bound))
+
+    state = staged(instance, names, requests, controls, notify)
+    score = instance.evaluate(state.solution)
+    bound = _bound_at(instance, score, Clock(controls.remaining()))
+    if "size_difference" in names and "request_difference" not in names[: names.index("size_difference")]:
+        # no rule but the number of requests stood behind that stage, so its bound holds for all of them
+        bound = max([bound, *(item.bound for item in state.stages if item.objective == "size_difference")])
+    termination, reason = _standing(state, bound, int(score.objective), controls.rel_gap)
+    return Outcome(
+        termination=termination,
+        solution=state.solution,
+        bound=float(bound),
+        form=state.form,
+        solve_seconds=time.perf_counter() - begin,
+        trajectory=tuple(trajectory),
+        options={"order": "+".join(names), "requests": requests},
+        metrics={
+            "stages": [{"objective": item.objective, "value": item.value, "bound": item.bound} for item in state.stages]
+        },
+        reason=reason,
+    )
+
+
+def _standing(state: Staged, bound: int, value: int, rel_gap: float) -> tuple[Termination, str | None]:
+    if state.termination != "optimal" or value - bound <= rel_gap * bound:
+        return state.termination, state.reason
+    return "completed", "every stage is proven; the size difference was not minimised before the request difference"
+
+
+def frontier(instance: ParametersInstance, *, time_limit: float | None = None) -> tuple[FrontierPoint, ...]:
+    """Return the Pareto frontier of size difference against requests.
+
+    Point c allows c cuts, from none to as many as reach the least size difference there is (0, or 1 if the servers do
+    not divide the total); at most p - 1. Points that the ones before dominate for certain are left out.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+    time_limit : wall seconds, None for no limit; what is open then is reported with both bounds
+
+    Returns
+    -------
+    tuple of FrontierPoint
+        In ascending order of requests.
+    """
+    return _frontier(instance, Clock(time_limit))
+
+
+def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[FrontierPoint, ...]:
+    search = search_of(instance)
+    levels: list[Level] = []
+    try:
+        for cuts in range(instance.servers):
+            level = search.level(cuts, clock)
+            if levels and levels[-1].assignment.difference < level.assignment.difference:
+                level = Level(cuts, levels[-1].assignment, level.bound)
+            levels.append(level)
+            if level.assignment.difference == search.trivial_bound or (clock.expired() and cuts):
+                break
+    except KeyboardInterrupt:
+        if not levels:
+            raise
+    points = []
+    bound = 0
+    for level in reversed(levels):
+        # fewer requests cannot give less than more of them
+        bound = max(bound, level.bound)
+        difference = level.assignment.difference
+        requests = len(instance.sizes) + level.cuts
+        points.append(FrontierPoint(requests, difference, bound, difference == bound, cut(instance, level.assignment)))
+    points.reverse()
+    return tuple(
+        point for index, point in enumerate(points) if not index or point.bound < points[index - 1].size_difference
+    )
+
+
+def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome:
+    """Trace the frontier; the solution is its point of fewest requests, metric `frontier` lists all points.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+    controls : settings of the call
+
+    Returns
+    -------
+    Outcome
+        `optimal` if every point is proven.
+    """
+    begin = time.perf_counter()
+    clock = Clock(controls.remaining())
+    points = _frontier(instance, clock)
+    open_points = sum(not point.proven for point in points)
+    termination: Termination = "optimal"
+    if open_points:
+        termination = "time_limit" if clock.expired() else "completed"
+    return Outcome(
+        termination=termination,
+        solution=points[0].solution,
+        bound=float(points[0].bound),
+        form="levels",
+        solve_seconds=time.perf_counter() - begin,
+        metrics={"frontier": [point.figures() for point in points]},
+        reason=f"{open_points} of {len(points)} points are open" if open_points else None,
+    )
+
+
+def row_bound(instance: ParametersInstance, score: Score, controls: Controls) -> float:
+    """Return a lower bound on the size difference of every assignment with no more requests than a row has.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+    score : of the row's solution
+    controls : settings of the call; at most 10 s are taken, and nothing twice in one process
+
+    Returns
+    -------
+    float
+        In parameters.
+    """
+    left = controls.remaining()
+    return float(_bound_at(instance, score, Clock(_ROW_SECONDS if left is None else min(left, _ROW_SECONDS))))
+
+
+def _bound_at(instance: ParametersInstance, score: Score, clock: Clock) -> int:
+    cuts = int(score.metrics["requests"]) - len(instance.sizes)
+    return search_of(instance).level(cuts, clock).bound

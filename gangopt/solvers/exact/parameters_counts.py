@@ -1,0 +1,69 @@
+"""Assignments of equal requests on every server, with as many cuts as that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+
+__all__ = ["even_split", "level_counts"]
+
+
+def level_counts(instance: ParametersInstance, requests: int | None) -> list[ParametersSolution]:
+    """Deal blocks, and as few further parts as make the requests a multiple of p, to the servers in turn.
+
+    The further parts are one parameter each, taken from the first blocks that are large enough.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+    requests : most requests, None for no limit
+
+    Returns
+    -------
+    list of ParametersSolution
+        One, of request difference 0; none if no multiple of p can be reached.
+    """
+    sizes = instance.sizes.tolist()
+    servers = instance.servers
+    missing = -len(sizes) % servers
+    if requests is not None and len(sizes) + missing > requests:
+        return []
+    amounts = []
+    for size in sizes:
+        extra = min(missing, size - 1, servers - 1)
+        missing -= extra
+        amounts.append([size - extra] + [1] * extra)
+    return [] if missing else [_deal(amounts, servers)]
+
+
+def even_split(instance: ParametersInstance) -> ParametersSolution:
+    """Deal single parameters to the servers in turn, blocks of at least p parameters first.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+
+    Returns
+    -------
+    ParametersSolution
+        Of size difference at most 1.
+    """
+    servers = instance.servers
+    parts: list[tuple[tuple[int, int], ...]] = [()] * len(instance.sizes)
+    first = 0
+    for block, size in sorted(enumerate(instance.sizes.tolist()), key=lambda item: item[1] < servers):
+        share, rest = divmod(size, servers)
+        held = ((server, share + ((server - first) % servers < rest)) for server in range(servers))
+        parts[block] = tuple(part for part in held if part[1])
+        first = (first + rest) % servers
+    return ParametersSolution(tuple(parts))
+
+
+def _deal(amounts: Iterable[list[int]], servers: int) -> ParametersSolution:
+    position = 0
+    parts = []
+    for block in amounts:
+        parts.append(tuple(((position + k) % servers, amount) for k, amount in enumerate(block)))
+        position += len(block)
+    return ParametersSolution(tuple(parts))

@@ -1,0 +1,206 @@
+"""One objective of `parameters` after another, each kept at what the one before attained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gangopt.errors import InputError
+from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters_grouping import cut
+from gangopt.solvers.contract import Controls, Termination
+from gangopt.solvers.exact.parameters_counts import even_split, level_counts
+from gangopt.solvers.exact.parameters_levels import Clock, Level, LevelSearch, search_of
+from gangopt.solvers.exact.parameters_milp import Caps, improve
+from gangopt.solvers.heuristics.parameters import karmarkar_karp, lpt, paa, round_robin
+
+__all__ = ["OBJECTIVES", "Stage", "Staged", "parse_order", "staged"]
+
+OBJECTIVES = ("size_difference", "requests", "request_difference")
+"""The three objectives, by the names of the metrics."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What was found and proven for one objective, given what the stages before attained.
+
+    Attributes
+    ----------
+    objective : one of OBJECTIVES
+    value : what the solution has
+    bound : no solution that keeps the values of the stages before has less
+    """
+
+    objective: str
+    value: int
+    bound: int
+
+
+@dataclass
+class Staged:
+    """State of a lexicographic search; `solution` always keeps `caps`."""
+
+    solution: ParametersSolution
+    caps: Caps
+    stages: list[Stage]
+    termination: Termination = "optimal"
+    form: str = "levels"
+    reason: str | None = None
+
+
+def parse_order(order: str) -> tuple[str, ...]:
+    """Return the objectives of `a+b+c`.
+
+    Parameters
+    ----------
+    order : names of objectives joined by +, each at most once
+
+    Returns
+    -------
+    tuple of str
+
+    Raises
+    ------
+    InputError
+        If a name is unknown or stands twice.
+    """
+    names = tuple(order.split("+"))
+    for position, name in enumerate(names):
+        if name not in OBJECTIVES:
+            raise InputError(f"order: {name!r}, allowed: {', '.join(OBJECTIVES)}, joined by +")
+        if name in names[:position]:
+            raise InputError(f"order: {name!r} stands twice")
+    return names
+
+
+def staged(
+    instance: ParametersInstance,
+    order: tuple[str, ...],
+    requests: int | None,
+    controls: Controls,
+    notify: Callable[[Staged], None],
+) -> Staged:
+    """Minimise the objectives in turn, each under the values attained before.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+    order : objectives
+    requests : most requests, at least the number of blocks, None for no limit
+    controls : settings of the call
+    notify : called with the state after every stage
+
+    Returns
+    -------
+    Staged
+        With termination `optimal` if every stage's value is its bound.
+    """
+    clock = Clock(controls.remaining())
+    search = search_of(instance)
+    state = Staged(lpt(instance), Caps(requests=requests), [])
+    if controls.start is not None and _keeps(instance, controls.start, state.caps):
+        state.solution = controls.start
+    try:
+        for objective in order:
+            _take_stage(instance, search, state, objective, controls, clock)
+            notify(state)
+    except KeyboardInterrupt:
+        state.termination = "interrupted"
+    return state
+
+
+def _take_stage(
+    instance: ParametersInstance,
+    search: LevelSearch,
+    state: Staged,
+    objective: str,
+    controls: Controls,
+    clock: Clock,
+) -> None:
+    for solution in _candidates(instance, search, state.caps, objective, clock):
+        if _keeps(instance, solution, state.caps):
+            _take_better(instance, state, objective, solution)
+    bound = _bound(instance, search, state.caps, objective, clock)
+    value = _value(instance, state.solution, objective)
+    if not _closed(value, bound, controls.rel_gap) and not clock.expired():
+        found = improve(instance, objective, state.caps, state.solution, controls)
+        state.form = f"levels, {found.form}"
+        bound = max(bound, found.bound or 0)
+        if found.solution is not None and _keeps(instance, found.solution, state.caps):
+            _take_better(instance, state, objective, found.solution)
+        value = _value(instance, state.solution, objective)
+        bound = min(bound, value)
+        if found.termination == "interrupted":
+            raise KeyboardInterrupt
+        if not _closed(value, bound, controls.rel_gap):
+            state.termination = "time_limit" if found.termination == "time_limit" else "completed"
+            state.reason = f"{objective} is {value}, proven at least {bound}"
+    elif not _closed(value, bound, controls.rel_gap):
+        state.termination = "time_limit"
+    state.stages.append(Stage(objective, value, bound))
+    state.caps = replace(state.caps, **{objective: value})
+
+
+def _closed(value: int, bound: int, rel_gap: float) -> bool:
+    return value - bound <= rel_gap * bound
+
+
+def _value(instance: ParametersInstance, solution: ParametersSolution, objective: str) -> int:
+    return int(instance.evaluate(solution).metrics[objective])
+
+
+def _keeps(instance: ParametersInstance, solution: ParametersSolution, caps: Caps) -> bool:
+    metrics = instance.evaluate(solution).metrics
+    limits = ((name, getattr(caps, name)) for name in OBJECTIVES)
+    return all(limit is None or metrics[name] <= limit for name, limit in limits)
+
+
+def _take_better(instance: ParametersInstance, state: Staged, objective: str, solution: ParametersSolution) -> None:
+    if _value(instance, solution, objective) < _value(instance, state.solution, objective):
+        state.solution = solution
+
+
+def _candidates(
+    instance: ParametersInstance, search: LevelSearch, caps: Caps, objective: str, clock: Clock
+) -> list[ParametersSolution]:
+    """Return solutions that may be good at an objective; not all keep the caps."""
+    if objective == "request_difference":
+        found = [karmarkar_karp(instance)]
+    elif objective == "size_difference":
+        found = [cut(instance, search.level(_cuts(instance, caps), clock).assignment)]
+    else:
+        found = [cut(instance, level.assignment) for level in _fewest(search, caps, clock)]
+    if objective != "request_difference" and caps.request_difference is None:
+        return found
+    return [*found, round_robin(instance), paa(instance), *level_counts(instance, caps.requests), even_split(instance)]
+
+
+def _cuts(instance: ParametersInstance, caps: Caps) -> int:
+    return instance.servers - 1 if caps.requests is None else caps.requests - len(instance.sizes)
+
+
+def _fewest(search: LevelSearch, caps: Caps, clock: Clock) -> list[Level]:
+    """Return the level of fewest cuts whose assignment keeps the size difference, if the clock allows to find it."""
+    for cuts in range(search.servers):
+        level = search.level(cuts, clock)
+        if caps.size_difference is None or level.assignment.difference <= caps.size_difference:
+            return [level]
+        if clock.expired():
+            break
+    return []
+
+
+def _bound(instance: ParametersInstance, search: LevelSearch, caps: Caps, objective: str, clock: Clock) -> int:
+    """Return a lower bound on an objective under the caps."""
+    if objective == "size_difference":
+        return search.level(_cuts(instance, caps), clock).bound
+    fewest = len(instance.sizes)
+    if caps.size_difference is not None:
+        levels = (search.level(cuts, clock) for cuts in range(search.servers))
+        fewest += next((level.cuts for level in levels if level.bound <= caps.size_difference or clock.expired()), 0)
+    servers = instance.servers
+    even = -(-fewest // servers) * servers
+    if objective == "requests":
+        return even if caps.request_difference == 0 else fewest
+    most = sum(min(size, servers) for size in search.sizes)
+    return int(even > (most if caps.requests is None else min(most, caps.requests)))
