@@ -73,8 +73,8 @@ def list_command(
 @app.command()
 def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
     """Show an instance or a cluster; --json prints the file that `solve` reads back; -o draws a cluster."""
-    from gangopt.jsonfile import write_json
     from gangopt.cli.showing import cluster_of, picture_of, text_of
+    from gangopt.jsonfile import write_json
 
     cluster = cluster_of(name)
     subject = cluster if cluster is not None else _load(name)

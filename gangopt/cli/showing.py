@@ -86,4 +86,6 @@ def picture_of(subject: Instance | Cluster, path: Path) -> None:
         raise InputError(f"{path}: pictures are drawn of clusters; write an instance as .json")
     from gangopt.topology import draw
 
-    save_picture(draw(subject), path)
+    figure = draw(subject).get_figure(root=True)
+    if figure is not None:
+        save_picture(figure, path)
