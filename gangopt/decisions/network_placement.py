@@ -1,0 +1,78 @@
+"""Which machines host the workers and parameter servers of a new job."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Form, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_GENERATORS = "gangopt.instances.generators.network_placement"
+_HEURISTICS = "gangopt.solvers.heuristics.network_placement"
+
+PROBLEM = Problem(
+    noun="network_placement",
+    summary="place a job's workers and parameter servers so that the busiest machine's network load is least",
+    sense="minimise",
+    objective="largest network load of a machine",
+    unit="MiB per iteration",
+    instance="gangopt.instances.network_placement:NetworkPlacementInstance",
+    solution="gangopt.instances.network_placement:NetworkPlacementSolution",
+    document="gangopt.instances.documents.network_placement:NetworkPlacementDocument",
+    solution_document="gangopt.instances.documents.network_placement:NetworkPlacementSolutionDocument",
+    forms={
+        item.name: item
+        for item in (
+            Form(
+                "level",
+                "gangopt.formulations.network_placement_level",
+                "a packing whose capacities follow from the level T between two bounds; equal servers merged",
+            ),
+            Form(
+                "literal",
+                "gangopt.formulations.network_placement_literal",
+                "the published program, each product of a worker count and a server's place made linear",
+            ),
+        )
+    },
+    methods={
+        item.name: item
+        for item in (
+            Method(
+                "exact",
+                "gangopt.solvers.exact.network_placement:exact",
+                "combinatorial bounds, bisection on the level, and a proof that no lower level can be packed",
+                exact=True,
+            ),
+            Method("packlimit", f"{_HEURISTICS}:packlimit", "Tiresias: consolidate when the skew exceeds the limit"),
+            Method("consolidate", f"{_HEURISTICS}:consolidate", "the fewest machines, the last by best fit"),
+            Method("random", f"{_HEURISTICS}:random", "every worker on a free GPU, every server on a host, at random"),
+            Method("greedy_load", f"{_HEURISTICS}:greedy_load", "each task to the machine of least resulting load"),
+        )
+    },
+    families={
+        item.name: item
+        for item in (
+            Family("random", f"{_GENERATORS}:random", "random machines, traffic and skewed server sizes"),
+            Family("model", f"{_GENERATORS}:model", "one of ten networks on a named cluster with other jobs' traffic"),
+            Family(
+                "figure3-<model>",
+                f"{_GENERATORS}:figure3",
+                "an 8-worker job on eight empty 4-GPU machines, as figure3-vgg16",
+                pattern=r"figure3-(?P<model>[a-z0-9]+)",
+            ),
+            Family(
+                "<model>-w<workers>-<cluster>",
+                f"{_GENERATORS}:named",
+                "one of ten networks on a half-busy cluster, as vgg16-w32-philly-2017",
+                pattern=r"(?P<model>[a-z0-9]+)-w(?P<workers>[0-9]+)-(?P<cluster>[a-z][a-z0-9-]*)",
+            ),
+        )
+    },
+    metrics={
+        "largest_load": "MiB per iteration",
+        "cross_machine_traffic": "MiB per iteration",
+        "machines_used": "machines",
+    },
+    default_methods=("exact", "packlimit", "consolidate", "random", "greedy_load"),
+    table_metrics=("machines_used", "cross_machine_traffic"),
+)

@@ -1,0 +1,230 @@
+"""Instances of the decision `network_placement` from their names: networks on named clusters, and random ones."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from gangopt.arguments import unknown
+from gangopt.errors import InputError
+from gangopt.instances.models import tensor_model
+from gangopt.instances.network_placement import (
+    MAX_MACHINES,
+    MAX_PARAMETER_SERVERS,
+    MAX_WORKERS,
+    NetworkPlacementInstance,
+)
+from gangopt.topology import Cluster, cluster_names, named_cluster
+
+__all__ = ["figure3", "map_tensors", "model", "named", "random"]
+
+Mapping = Literal["round_robin", "greedy"]
+
+
+def map_tensors(sizes: tuple[float, ...], servers: int, mapping: Mapping = "round_robin") -> np.ndarray:
+    """Return what each parameter server holds once every tensor has a server.
+
+    Parameters
+    ----------
+    sizes : size of every tensor, MiB
+    servers : number of parameter servers
+    mapping : `round_robin`: tensor k on server k mod p, as TensorFlow does by default; `greedy`: the largest tensor left
+        on the server that holds least, ties to the lower number (TensorFlow's greedy strategy by size)
+
+    Returns
+    -------
+    ndarray, shape (servers,), MiB
+    """
+    held = np.zeros(servers)
+    if mapping == "round_robin":
+        np.add.at(held, np.arange(len(sizes)) % servers, sizes)
+        return held
+    for size in sorted(sizes, reverse=True):
+        held[int(np.argmin(held))] += size
+    return held
+
+
+def named(model: str, workers: int, cluster: str) -> NetworkPlacementInstance:
+    """Return a network's job on a named cluster that other jobs keep half busy, with the defaults of `model`.
+
+    Parameters
+    ----------
+    model : one of the ten networks, as `vgg16`
+    workers : W, and the number of parameter servers
+    cluster : a named cluster with GPUs, as `philly-2017`
+
+    Returns
+    -------
+    NetworkPlacementInstance
+    """
+    return _model_job(model, workers, cluster)
+
+
+def model(
+    model: str,
+    workers: int = 8,
+    cluster: str = "tiresias-testbed",
+    servers: int | None = None,
+    mapping: Mapping = "round_robin",
+    busy: float = 0.5,
+    traffic: float = 2.0,
+    seed: int = 0,
+) -> NetworkPlacementInstance:
+    """Return a network's job on a named cluster that other jobs keep busy.
+
+    Each GPU is busy with probability `busy`. A machine's traffic is M times `traffic` times the share of its GPUs that
+    are busy, times a uniform number of [0, 1): background is measured in sizes of the job's own model, so that neither
+    drowns the other.
+
+    Parameters
+    ----------
+    model : one of the ten networks, as `vgg16`
+    workers : W
+    cluster : a named cluster with GPUs
+    servers : number of parameter servers, None for W
+    mapping : how tensors go to parameter servers, see `map_tensors`
+    busy : probability that a GPU is busy
+    traffic : largest background traffic of a machine, in model sizes
+    seed : seed of the generator
+
+    Returns
+    -------
+    NetworkPlacementInstance
+    """
+    return _model_job(model, workers, cluster, servers, mapping, busy, traffic, seed)
+
+
+def _model_job(
+    model: str,
+    workers: int,
+    cluster: str,
+    servers: int | None = None,
+    mapping: Mapping = "round_robin",
+    busy: float = 0.5,
+    traffic: float = 2.0,
+    seed: int = 0,
+) -> NetworkPlacementInstance:
+    tensors = tensor_model(model)
+    if cluster not in cluster_names():
+        raise unknown("cluster", cluster, cluster_names())
+    count = workers if servers is None else servers
+    _require("network_placement/model", "workers", workers, 1, MAX_WORKERS)
+    _require("network_placement/model", "servers", count, 1, MAX_PARAMETER_SERVERS)
+    _require("network_placement/model", "busy", busy, 0, 1)
+    _require("network_placement/model", "traffic", traffic, 0, 1e6)
+    _require("network_placement/model", "seed", seed, 0, None)
+    machines = named_cluster(cluster)
+    gpus = _gpus(machines)
+    generator = np.random.default_rng(seed)
+    taken = generator.binomial(gpus, busy)
+    share = taken / np.maximum(gpus, 1)
+    load = tensors.size * traffic * share * generator.random(len(gpus))
+    return NetworkPlacementInstance(
+        name=f"network_placement/{model}-w{workers}-{cluster}",
+        description=f"{model} with {workers} workers and {count} parameter servers on {cluster}, {busy:.0%} busy",
+        source=f"tensors: {tensors.source}; background traffic and busy GPUs generated, seed {seed}",
+        machines=tuple(machines.machines),
+        free_gpus=gpus - taken,
+        traffic=load,
+        workers=workers,
+        ps_sizes=map_tensors(tensors.sizes, count, mapping),
+        skew=tensors.skew,
+    )
+
+
+def _gpus(cluster: Cluster) -> np.ndarray:
+    return np.bincount(cluster.slot_machine[cluster.gpu_slot], minlength=len(cluster.machines)).astype(np.int64)
+
+
+def figure3(model: str) -> NetworkPlacementInstance:
+    """Return the first job of Tiresias's placement experiment: 8 workers, 8 servers, eight empty 4-GPU machines.
+
+    Parameters
+    ----------
+    model : one of the ten networks
+
+    Returns
+    -------
+    NetworkPlacementInstance
+
+    References
+    ----------
+    Gu et al.: Tiresias, NSDI 2019, section 2.2 and figure 3. The sequence of its four jobs is in
+    `gangopt.solvers.network_sequence.figure3_jobs`.
+    """
+    tensors = tensor_model(model)
+    return NetworkPlacementInstance(
+        name=f"network_placement/figure3-{model}",
+        description=f"{model} with 8 workers and 8 parameter servers on eight empty machines of 4 GPUs",
+        source=f"Tiresias (NSDI 2019), figure 3; tensors: {tensors.source}",
+        machines=tuple(f"m{i}" for i in range(8)),
+        free_gpus=np.full(8, 4),
+        traffic=np.zeros(8),
+        workers=8,
+        ps_sizes=map_tensors(tensors.sizes, 8),
+        skew=tensors.skew,
+    )
+
+
+def random(
+    machines: int = 20,
+    gpus: int = 8,
+    workers: int = 8,
+    servers: int | None = None,
+    spread: float = 1.0,
+    traffic: float = 4.0,
+    seed: int = 0,
+) -> NetworkPlacementInstance:
+    """Return random machines and a job of 512 MiB with skewed parameter servers.
+
+    Free GPUs are uniform on 0, ..., `gpus`; traffic is uniform on [0, `traffic`) model sizes; sizes of the servers are
+    proportional to exp(`spread` z), z standard normal: 0 makes them equal.
+
+    Parameters
+    ----------
+    machines : number of machines
+    gpus : most GPUs that are free on a machine
+    workers : W
+    servers : number of parameter servers, None for W
+    spread : standard deviation of the logarithm of the sizes
+    traffic : largest background traffic, in model sizes
+    seed : seed of the generator
+
+    Returns
+    -------
+    NetworkPlacementInstance
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+    """
+    family = "network_placement/random"
+    count = workers if servers is None else servers
+    _require(family, "machines", machines, 1, MAX_MACHINES)
+    _require(family, "gpus", gpus, 0, 10**6)
+    _require(family, "workers", workers, 1, MAX_WORKERS)
+    _require(family, "servers", count, 1, MAX_PARAMETER_SERVERS)
+    _require(family, "spread", spread, 0, 10)
+    _require(family, "traffic", traffic, 0, 1e6)
+    _require(family, "seed", seed, 0, None)
+    generator = np.random.default_rng(seed)
+    weights = np.exp(spread * generator.standard_normal(count))
+    size = 512.0
+    return NetworkPlacementInstance(
+        name=f"{family}?machines={machines}&gpus={gpus}&workers={workers}&servers={count}&seed={seed}",
+        description=f"{workers} workers and {count} parameter servers of 512 MiB on {machines} random machines",
+        source="generated",
+        machines=tuple(f"m{i}" for i in range(machines)),
+        free_gpus=generator.integers(0, gpus + 1, machines),
+        traffic=size * traffic * generator.random(machines),
+        workers=workers,
+        ps_sizes=size * weights / weights.sum(),
+    )
+
+
+def _require(family: str, field: str, value: float, least: float, most: float | None) -> None:
+    if value < least or (most is not None and value > most):
+        allowed = f"at least {least}" if most is None else f"{least} to {most:.15g}"
+        raise InputError(f"{family}: {field}={value}, {allowed} is needed")

@@ -1,0 +1,234 @@
+"""Exact network placement: combinatorial bounds, packing rules, and level models for whatever they leave open."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+from gangopt.errors import InfeasibleError
+from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact.network_placement_bounds import Reduced, lower_bound, reduce_machines
+from gangopt.solvers.exact.network_placement_improve import improve
+from gangopt.solvers.exact.network_placement_packing import RULES, Packer, Packing, require_room
+
+__all__ = ["exact"]
+
+_PROVEN = 4e-10
+"""Relative step below the incumbent at which nothing may fit: smaller than what counts as a proven optimum."""
+
+_HALVINGS = 50
+
+_TOLERANCES = {"mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance": 1e-9}
+"""Rows are in model sizes, so that these resolve the step of `_PROVEN`."""
+
+
+def exact(
+    instance: NetworkPlacementInstance, controls: Controls, *, search: Literal["window", "bisection"] = "window"
+) -> Outcome:
+    """Place the job so that the largest load is least, with proof.
+
+    Machines that some optimum leaves empty are dropped. Relaxations solved by dynamic programming give the lower bound;
+    packing rules, bisected over the level, and exchanges give the incumbent. Where the two do not meet, form `level`
+    is built once on the machines left, and its levels are moved by changing its parameters:
+
+    - `window` minimises T between bound and incumbent, then asks for anything below the new incumbent;
+    - `bisection` fixes T midway and packs, again and again.
+
+    Both end when nothing fits below (1 - 4e-10) times the incumbent, or earlier at the relative gap asked for.
+
+    Parameters
+    ----------
+    instance : machines and job
+    controls : settings of the call
+    search : how the level models close the gap
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    InfeasibleError
+        If GPUs or resources do not suffice; the message names the rule.
+    """
+    run = _Run(instance, controls)
+    termination: Termination = "optimal"
+    reason = None
+    try:
+        run.combinatorial()
+        if not run.closed():
+            termination, reason = run.levels(search)
+    except KeyboardInterrupt:
+        termination, reason = "interrupted", "interrupted by the user"
+    return run.outcome(termination, reason)
+
+
+class _Run:
+    """One call: the incumbent, the bound, and what was used to find them; levels in MiB per iteration."""
+
+    def __init__(self, instance: NetworkPlacementInstance, controls: Controls) -> None:
+        self.instance, self.controls = instance, controls
+        self.reduced: Reduced = reduce_machines(instance)
+        require_room(instance, self.reduced)
+        self.packer = Packer(instance, self.reduced)
+        self.solution: NetworkPlacementSolution | None = None
+        self.objective = float("inf")
+        self.bound = float(instance.traffic.max())
+        self.trajectory: list[tuple[float, float | None, float | None]] = []
+        self.build_seconds = 0.0
+        self.models = 0
+        self.solver, self.version = "", ""
+        self.options: dict[str, Any] = {}
+        if controls.start is not None:
+            self.offer(controls.start)
+
+    def offer(self, solution: NetworkPlacementSolution) -> bool:
+        """Take a feasible solution if it is better than the incumbent."""
+        value = self.instance.evaluate(solution).objective
+        if value >= self.objective:
+            return False
+        self.solution, self.objective = solution, value
+        self._report()
+        return True
+
+    def raise_bound(self, bound: float) -> bool:
+        """Take a bound if it is better than the present one; never beyond the incumbent."""
+        bound = min(bound, self.objective)
+        if bound <= self.bound:
+            return False
+        self.bound = bound
+        self._report()
+        return True
+
+    def _report(self) -> None:
+        objective = None if self.solution is None else self.objective
+        self.trajectory.append((self.controls.elapsed(), objective, self.bound))
+        if self.controls.on_progress is not None:
+            self.controls.on_progress(ProgressEvent(self.controls.elapsed(), objective, self.bound))
+
+    def closed(self) -> bool:
+        """Return whether the gap asked for, or that of a proven optimum, is reached."""
+        return self.objective - self.bound <= max(self.controls.rel_gap, 2 * _PROVEN) * self.bound
+
+    def expired(self) -> bool:
+        """Return whether the time is over."""
+        return self.controls.remaining() == 0
+
+    def combinatorial(self) -> None:
+        """Bound, pack at levels between bound and incumbent, and exchange."""
+        reduced, scale = self.reduced, self.reduced.scale
+        highest = reduced.background + reduced.workers
+        best = self._packed(highest)
+        low = lower_bound(reduced, highest if best is None else best.level)
+        self.raise_bound(low * scale)
+        if best is None:
+            return
+        best = self._better(self._packed(low), best)
+        tried = low
+        for _ in range(_HALVINGS):
+            if self.closed() or self.expired() or best.level - tried <= 1e-6 * tried:
+                break
+            middle = (tried + best.level) / 2
+            found = self._packed(middle)
+            if found is None:
+                tried = middle
+            best = self._better(found, best)
+        if not self.closed():
+            best = self._better(improve(self.packer, reduced, best, low, self.controls), best)
+
+    def _packed(self, level: float) -> Packing | None:
+        found = [item for rule in RULES if (item := self.packer.pack(level, rule)) is not None]
+        return min(found, key=lambda item: item.level, default=None)
+
+    def _better(self, found: Packing | None, best: Packing) -> Packing:
+        candidate = best if found is None or found.level >= best.level else found
+        self.offer(candidate.solution(self.instance, self.reduced))
+        return candidate
+
+    def levels(self, search: Literal["window", "bisection"]) -> tuple[Termination, str | None]:
+        """Close the gap by level models; return why it stopped and, if early, a reason."""
+        model = self._model()
+        while not self.closed():
+            if self.expired():
+                return "time_limit", None
+            before = (self.objective, self.bound)
+            stopped = self._solve_between(model, *self._next_levels(search))
+            if stopped is not None:
+                return stopped
+            if before == (self.objective, self.bound):
+                return "interrupted", "the solver's tolerances do not resolve the rest of the gap"
+        return "optimal", None
+
+    def _next_levels(self, search: Literal["window", "bisection"]) -> tuple[float, float]:
+        if self.solution is None:
+            return self.bound, self._ceiling()
+        below = self.objective * (1 - _PROVEN)
+        if search == "window":
+            return self.bound, below
+        middle = (self.bound + self.objective) / 2
+        # near the end the middle would no longer be told from the incumbent
+        level = middle if self.objective - middle > 1e-7 * self.objective else below
+        return level, level
+
+    def _ceiling(self) -> float:
+        return float(self.instance.traffic.max()) + self.reduced.scale * self.instance.workers
+
+    def _model(self) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        from pyomo.environ import ConcreteModel, Objective
+
+        from gangopt.formulations.network_placement_level import fill_level
+
+        begin = time.perf_counter()
+        model = ConcreteModel(name=self.instance.name)
+        fill_level(model, self.instance, machines=self.reduced.machines.tolist())
+        model.objective = Objective(expr=model.objective_value)
+        self.build_seconds += time.perf_counter() - begin
+        return model
+
+    def _solve_between(self, model: Any, lowest: float, highest: float) -> tuple[Termination, str | None] | None:  # noqa: ANN401
+        from dataclasses import replace
+
+        from gangopt.formulations.network_placement_level import read_level, set_levels
+        from gangopt.solvers.exact.by_form import settings_of
+        from gangopt.solvers.highs import solve_model
+
+        set_levels(model, self.instance, lowest, highest)
+        settings = replace(settings_of(self.controls), options=_TOLERANCES, explain=False, on_progress=None)
+        solved = solve_model(model, settings)
+        self.models += 1
+        self.solver, self.version, self.options = solved.solver, solved.version, solved.options
+        if solved.termination == "infeasible":
+            if self.solution is None:
+                names = ", ".join(self.instance.resources)
+                raise InfeasibleError(f"resource_capacity ({names}): no machine set holds all tasks together")
+            self.raise_bound(highest)
+            return None
+        if solved.values is not None:
+            solution = read_level(model, self.instance)
+            if not self.instance.check(solution):
+                self.offer(solution)
+        if solved.bound is not None and lowest < highest:
+            # the model only knows levels up to `highest`; above it the bound says nothing
+            self.raise_bound(min(solved.bound, highest))
+        if solved.termination == "optimal":
+            return None
+        return solved.termination, solved.message
+
+    def outcome(self, termination: Termination, reason: str | None) -> Outcome:
+        """Return what was found."""
+        elapsed = self.controls.elapsed()
+        return Outcome(
+            termination=termination,
+            solution=self.solution,
+            bound=self.bound,
+            form="level" if self.models else "combinatorial",
+            build_seconds=self.build_seconds,
+            solve_seconds=elapsed - self.build_seconds,
+            trajectory=tuple(self.trajectory),
+            solver=self.solver,
+            version=self.version,
+            options=self.options,
+            metrics={"level_models": self.models, "machines_modelled": len(self.reduced.machines)},
+            reason=reason,
+        )

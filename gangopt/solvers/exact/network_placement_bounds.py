@@ -1,0 +1,174 @@
+"""Which machines matter, and levels below which no placement can exist, without any solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangopt.instances.network_placement import NetworkPlacementInstance
+from gangopt.solvers.network_room import Room
+
+__all__ = ["Reduced", "lower_bound", "reduce_machines"]
+
+_SLACK = 1e-12
+"""Relative excess that a bound forgives itself, so that rounding never cuts off a placement."""
+
+_MOST_SIZES = 40
+"""Most distinct sizes for which servers of at least this size are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The machines that may host a task, in units of the model size M.
+
+    Attributes
+    ----------
+    machines : indices in the instance, shape (n,)
+    traffic : t_i / M, shape (n,)
+    most_workers : workers that fit by GPUs and resources, at most W, shape (n,)
+    sizes : s_j / M from the largest to the least, shape (servers,)
+    order : parameter server of each entry of `sizes`
+    workers : W
+    background : max_i t_i / M over all machines of the instance
+    scale : M, MiB
+    """
+
+    machines: np.ndarray
+    traffic: np.ndarray
+    most_workers: np.ndarray
+    sizes: np.ndarray
+    order: np.ndarray
+    workers: int
+    background: float
+    scale: float
+
+
+def reduce_machines(instance: NetworkPlacementInstance) -> Reduced:
+    """Drop the machines that some optimal placement leaves empty.
+
+    Machine a dominates b if a has no more traffic, no fewer GPUs and no less of any resource (of equal machines the one
+    of lower index dominates). If b hosts something and a nothing, what b hosts may move to a: T_a becomes at most what
+    T_b was, and T_b falls to t_b. A placement uses at most W + p machines, so a machine that W + p others dominate can
+    be left out.
+
+    Parameters
+    ----------
+    instance : machines and job
+
+    Returns
+    -------
+    Reduced
+    """
+    assert instance.free_capacity is not None
+    size, total = instance.model_size, instance.workers
+    room = np.minimum(Room(instance).worker_room(), total)
+    limit = total + len(instance.ps_sizes)
+    order = np.argsort(-instance.ps_sizes, kind="stable")
+    by_traffic = np.lexsort((np.arange(len(room)), -room, instance.traffic))
+    kept: list[int] = []
+    keys: list[np.ndarray] = []
+    for i in by_traffic.tolist():
+        key = np.concatenate([[room[i]], instance.free_capacity[i]])
+        # dropped machines need not be counted: whatever dominates them dominates what they dominate
+        if len(kept) < limit or int((np.array(keys) >= key).all(axis=1).sum()) < limit:
+            kept.append(i)
+            keys.append(key)
+    machines = np.sort(np.array(kept))
+    return Reduced(
+        machines=machines,
+        traffic=instance.traffic[machines] / size,
+        most_workers=room[machines],
+        sizes=instance.ps_sizes[order] / size,
+        order=order,
+        workers=total,
+        background=float(instance.traffic.max()) / size,
+        scale=size,
+    )
+
+
+def lower_bound(reduced: Reduced, highest: float) -> float:
+    """Return a level below which no placement exists, by bisection over relaxations that a dynamic program solves.
+
+    Parameters
+    ----------
+    reduced : machines and job
+    highest : a level at which a placement is known, in model sizes
+
+    Returns
+    -------
+    float
+        In model sizes, at most `highest`.
+    """
+    low = min(highest, max(reduced.background, _largest_server(reduced)))
+    relaxation = _Relaxation(reduced)
+    if relaxation.admits(low):
+        return low
+    high = highest
+    while high - low > _SLACK * high:
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        if relaxation.admits(middle):
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def _largest_server(reduced: Reduced) -> float:
+    """Return the least load of a machine that hosts the largest server: t_i + w M + S (W - 2 w) at S >= s_1.
+
+    With 2 w <= W the load grows with S, so S = s_1 is best; otherwise S = 1 (all servers) bounds it from below, and the
+    load is linear in w, so that the ends of each range suffice.
+    """
+    total, size = reduced.workers, float(reduced.sizes[0])
+    best = np.inf
+    for w in {0, total // 2, total // 2 + 1, total}:
+        counts = np.minimum(w, reduced.most_workers)
+        factor = total - 2 * counts
+        load = reduced.traffic + counts + np.where(factor >= 0, size * factor, factor)
+        best = min(best, float(load.min()))
+    return best
+
+
+class _Relaxation:
+    """Necessary conditions for a level: enough room in all, and enough machines for the servers above each size.
+
+    Both ask for worker counts w_i with sum w_i = W that maximise a sum over machines: of the shares that fit, or of
+    how many servers of at least a size fit.
+    """
+
+    def __init__(self, reduced: Reduced) -> None:
+        self._reduced = reduced
+        distinct = np.unique(reduced.sizes[reduced.sizes > 0])[::-1]
+        if len(distinct) > _MOST_SIZES:
+            distinct = distinct[np.linspace(0, len(distinct) - 1, _MOST_SIZES).astype(int)]
+        self._least = distinct
+        self._needs = np.array([(reduced.sizes >= size).sum() for size in distinct], dtype=np.float64)
+
+    def admits(self, level: float) -> bool:
+        """Return False if no placement has all loads at most the level (in model sizes)."""
+        reduced = self._reduced
+        total = reduced.workers
+        best = np.full((len(self._least) + 1, total + 1), -np.inf)
+        best[:, 0] = 0.0
+        for traffic, most in zip(reduced.traffic.tolist(), reduced.most_workers.tolist(), strict=True):
+            values = self._values(level - traffic, np.arange(most + 1))
+            extended = best + values[:, :1]
+            for w in range(1, most + 1):
+                np.maximum(extended[:, w:], best[:, :-w] + values[:, w : w + 1], out=extended[:, w:])
+            best = extended
+        return bool(best[0, total] >= 1 - _SLACK and (best[1:, total] >= self._needs).all())
+
+    def _values(self, room: float, counts: np.ndarray) -> np.ndarray:
+        """Return what each worker count leaves room for: row 0 the share of the model, row k servers of size k."""
+        factor = self._reduced.workers - 2 * counts
+        rest = (room - counts) + _SLACK * (1 + abs(room))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(factor > 0, rest / factor, 1.0)
+        share = np.minimum(share, 1.0)
+        # with 2 w > W a floor of more than the whole model cannot be met
+        possible = np.where(factor < 0, rest >= factor, rest >= 0)
+        parts = np.minimum(np.floor(share * (1 + _SLACK) / self._least[:, None]), self._needs[:, None])
+        return np.where(possible, np.vstack([share, parts]), -np.inf)
