@@ -1,0 +1,115 @@
+"""Registry record of decision `interval`: allocation and placement in turn, or jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gangopt.decisions import allocation, placement
+from gangopt.registry import Family, Form, Method, Problem, resolve
+
+__all__ = ["PROBLEM", "Pair"]
+
+_GENERATORS = "gangopt.instances.generators.interval"
+
+_ONE_JOB_ONLY = ("theorem1",)
+"""Placement methods that take instances of one job only."""
+
+
+@dataclass(frozen=True)
+class Pair(Method):
+    """An allocation method and a placement method in turn, as `optimus+spread`.
+
+    `target` is a function that makes the method of the two names; its options are those of both.
+    """
+
+    allocation: str = ""
+    placement: str = ""
+
+    def function(self) -> Callable[..., Any]:
+        """Return the method that takes the two decisions in turn."""
+        return resolve(self.target)(self.allocation, self.placement)  # type: ignore[no-any-return]
+
+
+def _pair(first: Method, second: Method) -> Pair:
+    exact = first.exact or second.exact
+    return Pair(
+        name=f"{first.name}+{second.name}",
+        target="gangopt.solvers.exact.interval:pair" if exact else "gangopt.solvers.heuristics.interval:pair",
+        summary=f"allocation by {first.name}, then placement by {second.name}",
+        exact=exact,
+        allocation=first.name,
+        placement=second.name,
+    )
+
+
+_EXACT = Method(
+    "exact",
+    "gangopt.solvers.exact.interval:exact",
+    "both decisions at once: bounds by classes of equal servers, placements that meet them, then form `joint`",
+    exact=True,
+)
+_PAIRS = [
+    _pair(first, second)
+    for first in allocation.PROBLEM.methods.values()
+    for second in placement.PROBLEM.methods.values()
+    if second.name not in _ONE_JOB_ONLY
+]
+
+PROBLEM = Problem(
+    noun="interval",
+    summary="allocate tasks to jobs and place them on servers for one scheduling interval, pausing what does not fit",
+    sense="minimise",
+    objective="sum of completion times, and a charge for each job paused beyond the fewest that counting forces",
+    unit="s",
+    instance="gangopt.instances.interval:IntervalInstance",
+    solution="gangopt.instances.interval:IntervalSolution",
+    document="gangopt.instances.documents.interval:IntervalDocument",
+    solution_document="gangopt.instances.documents.interval:IntervalSolutionDocument",
+    forms={
+        item.name: item
+        for item in (
+            Form(
+                "joint",
+                "gangopt.formulations.interval",
+                "configurations, levels and pieces on every server in one model; for small cases",
+            ),
+            Form(
+                "classes",
+                "gangopt.formulations.interval",
+                "the same on classes of equal servers: a bound, which a packing of the pieces may reach",
+            ),
+        )
+    },
+    methods={item.name: item for item in (_EXACT, *_PAIRS)},
+    families={
+        item.name: item
+        for item in (
+            Family("random", f"{_GENERATORS}:random", "random jobs of three model types on equal servers"),
+            Family("testbed", f"{_GENERATORS}:testbed", "jobs of the nine models on the 13 servers of the testbed"),
+        )
+    },
+    metrics={
+        "jobs_placed": "jobs",
+        "jobs_paused": "jobs",
+        "paused_beyond_count": "jobs",
+        "sum_completion_time": "s",
+        "mean_completion_time": "s",
+        "fitted_completion_time": "s",
+        "transfer_time": "s",
+        "tasks": "tasks",
+        "hosts": "pairs of job and server",
+    },
+    default_methods=(
+        "exact",
+        "exact+exact",
+        "exact+optimus",
+        "optimus+exact",
+        "optimus+optimus",
+        "drf+spread",
+        "tetris+pack",
+    ),
+    table_metrics=("jobs_placed", "sum_completion_time", "transfer_time"),
+    describe="gangopt.instances.interval_text:describe",
+)

@@ -1,0 +1,145 @@
+"""What both forms of `interval` begin with: one configuration and level a job, or a pause; and the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyomo.core.expr.numeric_expr import LinearExpression
+from pyomo.environ import Binary, Constraint, Expression, RangeSet, Var, value
+
+from gangopt.formulations.interval_data import Choice, IntervalData
+from gangopt.instances.allocation import AllocationSolution
+from gangopt.instances.interval import IntervalInstance, IntervalSolution
+
+__all__ = ["add_choices", "chosen", "hint_choices", "key_of", "linear"]
+
+Key = tuple[int, int, int, int]
+"""Job, parameter servers, workers, level."""
+
+
+def key_of(choice: Choice) -> Key:
+    """Return the index of a choice in the Var `level`."""
+    return choice.job, choice.ps, choice.workers, choice.level
+
+
+def linear(coefficients: Sequence[float], variables: Sequence[Any], constant: float = 0.0) -> LinearExpression:
+    """Return a linear expression from lists."""
+    return LinearExpression(constant=constant, linear_coefs=list(coefficients), linear_vars=list(variables))
+
+
+def add_choices(block: Any, instance: IntervalInstance, data: IntervalData) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Add Vars `level` and `paused`, the rule that every job has one of them, and the Expressions of the forms.
+
+    Parameters
+    ----------
+    block : ConcreteModel, Block or member of an indexed Block
+    instance : the interval
+    data : its choices
+    """
+    J = len(data.choices)
+    block.jobs = RangeSet(0, J - 1)
+    block.level = Var([key_of(item) for mine in data.choices for item in mine], domain=Binary)
+    block.paused = Var(block.jobs, domain=Binary)
+    levels = [[block.level[key_of(item)] for item in mine] for mine in data.choices]
+
+    def by_job(values: list[list[float]]) -> dict[int, Any]:
+        return {j: linear(row, variables) for j, (row, variables) in enumerate(zip(values, levels, strict=True))}
+
+    block.one_configuration_per_job = Constraint(
+        block.jobs, rule=lambda b, j: (1, linear([1] * (len(levels[j]) + 1), [*levels[j], b.paused[j]]), 1)
+    )
+    block.workers = Expression(block.jobs, initialize=by_job([[item.workers for item in m] for m in data.choices]))
+    block.parameter_servers = Expression(block.jobs, initialize=by_job([[item.ps for item in m] for m in data.choices]))
+    charges = instance.pause_charge.tolist()
+    block.completion_time = Expression(
+        block.jobs,
+        initialize={
+            j: linear([item.seconds for item in mine] + [charges[j]], [*levels[j], block.paused[j]])
+            for j, mine in enumerate(data.choices)
+        },
+    )
+    coefficients = [item.seconds for mine in data.choices for item in mine]
+    coefficients += [instance.pause_cost + charge for charge in charges]
+    block.objective_value = Expression(
+        expr=linear(
+            coefficients,
+            [variable for row in levels for variable in row] + list(block.paused.values()),
+            -instance.pause_cost * instance.fewest_paused,
+        )
+    )
+
+
+def chosen(block: Any, instance: IntervalInstance) -> AllocationSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the tasks that the values of a block say; a paused job has its smallest configuration.
+
+    Parameters
+    ----------
+    block : block with `level`
+    instance : the interval
+
+    Returns
+    -------
+    AllocationSolution
+    """
+    ps, workers = instance.smallest.ps.tolist(), instance.smallest.workers.tolist()
+    for (j, p, w, _), variable in block.level.items():
+        if round(value(variable)) == 1:
+            ps[j], workers[j] = p, w
+    return AllocationSolution(tuple(workers), tuple(ps))
+
+
+def hint_choices(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    data: IntervalData,
+    solution: IntervalSolution,
+) -> list[tuple[Choice, list[tuple[int, int, int]]] | None]:
+    """Set `level` and `paused` to a Solution and return the choice and pieces of every job, None for a paused one.
+
+    A configuration that was left out because a smaller one is as good is replaced by that one: tasks are taken away.
+
+    Parameters
+    ----------
+    block : block with `level` and `paused`
+    data : its choices
+    solution : a feasible Solution
+
+    Returns
+    -------
+    list
+    """
+    block.level.set_values(dict.fromkeys(block.level, 0))
+    found: list[tuple[Choice, list[tuple[int, int, int]]] | None] = []
+    for j, pieces in enumerate(solution.placement.pieces):
+        best = _replacement(data, j, list(pieces)) if pieces else None
+        block.paused[j].set_value(int(best is None))
+        if best is not None:
+            block.level[key_of(best[0])].set_value(1)
+        found.append(best)
+    return found
+
+
+def _replacement(
+    data: IntervalData, j: int, pieces: list[tuple[int, int, int]]
+) -> tuple[Choice, list[tuple[int, int, int]]] | None:
+    """Return the cheapest choice that taking tasks from the last servers makes, with its pieces."""
+    total_ps, total_workers = sum(x for _, x, _ in pieces), sum(y for _, _, y in pieces)
+    best: tuple[Choice, list[tuple[int, int, int]]] | None = None
+    for choice in data.choices[j]:
+        if choice.ps > total_ps or choice.workers > total_workers or (best and choice.seconds >= best[0].seconds):
+            continue
+        held = _without(pieces, total_ps - choice.ps, total_workers - choice.workers)
+        of_class = data.placement.class_of
+        if all((x, y) in choice.pieces[of_class[k]] for k, x, y in held):
+            best = choice, held
+    return best
+
+
+def _without(pieces: list[tuple[int, int, int]], ps: int, workers: int) -> list[tuple[int, int, int]]:
+    held = []
+    for k, x, y in reversed(pieces):
+        a, b = min(x, ps), min(y, workers)
+        ps, workers = ps - a, workers - b
+        if x + y > a + b:
+            held.append((k, x - a, y - b))
+    return held[::-1]

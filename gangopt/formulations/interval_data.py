@@ -1,0 +1,154 @@
+"""What the joint forms of `interval` choose from: configurations, the levels of each, and the pieces at each level."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
+from gangopt.instances.interval import IntervalInstance
+from gangopt.instances.interval_times import transfer_parts
+
+__all__ = ["Choice", "IntervalData", "choices_of"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One configuration of a job at one transfer time.
+
+    Attributes
+    ----------
+    job : index
+    ps, workers : tasks
+    level : number of the transfer time among those of the configuration, ascending
+    seconds : completion time T_j
+    pieces : for every class of equal servers the pieces (ps, workers) that may be used
+    """
+
+    job: int
+    ps: int
+    workers: int
+    level: int
+    seconds: float
+    pieces: tuple[tuple[tuple[int, int], ...], ...]
+
+
+@dataclass(frozen=True)
+class IntervalData:
+    """An instance in the smallest whole numbers, with everything that a job can choose.
+
+    Attributes
+    ----------
+    placement : servers by class, and demands
+    choices : of every job, by parameter servers, workers and level
+    """
+
+    placement: PlacementData
+    choices: tuple[tuple[Choice, ...], ...]
+
+    def within(self, instance: IntervalInstance, objective: float) -> IntervalData:
+        """Return the data without the choices that no solution better than a known one can make.
+
+        Where the known solution pauses no job, a better one does not either, so every job costs at least its cheapest
+        choice. What the objective leaves above the sum of these is all that one job can cost more.
+
+        Parameters
+        ----------
+        instance : the interval
+        objective : of the known solution
+
+        Returns
+        -------
+        IntervalData
+            The same where the known solution pauses a job.
+        """
+        if instance.fewest_paused or objective >= instance.pause_cost or not all(self.choices):
+            return self
+        least = [min(item.seconds for item in mine) for mine in self.choices]
+        # the margin keeps a solution as good as the known one from being cut off by rounding
+        room = objective - sum(least) + 1e-9 * max(1.0, abs(objective))
+        kept = [
+            tuple(item for item in mine if item.seconds <= cheapest + room)
+            for mine, cheapest in zip(self.choices, least, strict=True)
+        ]
+        return dataclasses.replace(self, choices=tuple(kept))
+
+
+def choices_of(instance: IntervalInstance) -> IntervalData:
+    """Return everything that each job can choose and that no smaller configuration makes pointless.
+
+    Taking tasks away from a placed job frees resources and leaves it with at most the fitted time of what is left. So a
+    configuration at a transfer time is left out if a configuration with no more tasks of either kind has a fitted time
+    that is no longer.
+
+    Parameters
+    ----------
+    instance : the interval
+
+    Returns
+    -------
+    IntervalData
+    """
+    data = PlacementData.of(instance.template)
+    cache: dict[JobData, list[Level]] = {}
+    found: list[list[Choice]] = [[] for _ in data.jobs]
+    for grid in instance.allocation.time_grids():
+        for i, j in enumerate(grid.jobs.tolist()):
+            found[j] = _choices(instance, data, j, grid.seconds[i], cache)
+    return IntervalData(data, tuple(map(tuple, found)))
+
+
+def _choices(
+    instance: IntervalInstance,
+    data: PlacementData,
+    j: int,
+    fitted: FloatArray,
+    cache: dict[JobData, list[Level]],
+) -> list[Choice]:
+    smaller = _least_of_smaller(fitted)
+    p, w = np.nonzero(np.isfinite(fitted))
+    part = transfer_parts(instance.allocation, np.full(len(p), j), p + 1, w + 1)
+    useful = fitted[p, w] - part < smaller[p, w]
+    found = []
+    for a, b, transfers in zip(p[useful].tolist(), w[useful].tolist(), part[useful].tolist(), strict=True):
+        job = _relative(data.jobs[j], a + 1, b + 1)
+        if job not in cache:
+            cache[job] = levels_of(job, data.classes)
+        full = max(job.sends(0), job.receives(0))
+        for number, level in enumerate(cache[job]):
+            seconds = float(fitted[a, b]) - transfers * (1 - level.time / full)
+            if seconds < smaller[a, b]:
+                found.append(Choice(j, a + 1, b + 1, number, seconds, level.pieces))
+    return found
+
+
+def _least_of_smaller(fitted: FloatArray) -> FloatArray:
+    """Return at [p, w] the least fitted time of a configuration with no more tasks of either kind and fewer in all."""
+    least = np.minimum.accumulate(np.minimum.accumulate(fitted, axis=0), axis=1)
+    smaller = np.full_like(fitted, np.inf)
+    smaller[1:, :] = least[:-1, :]
+    smaller[:, 1:] = np.minimum(smaller[:, 1:], least[:, :-1])
+    return smaller
+
+
+def _relative(job: JobData, ps: int, workers: int) -> JobData:
+    """Return a job with other tasks whose transfer times are relative, so that jobs of equal tasks share their levels.
+
+    Only their ratio to the full transfer time counts, and size and bandwidths cancel out of it but for b / B.
+    """
+    return dataclasses.replace(
+        job,
+        index=0,
+        ps=ps,
+        workers=workers,
+        size=1.0,
+        ps_bandwidth=1.0,
+        worker_bandwidth=job.worker_bandwidth / job.ps_bandwidth,
+        steps=1.0,
+        compute=0.0,
+    )

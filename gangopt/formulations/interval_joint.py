@@ -1,0 +1,209 @@
+"""Form `joint` of `interval`: configurations, levels and what every server holds of every job, in one model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, RangeSet, Var, minimize, value
+
+from gangopt.formulations.interval_choices import add_choices, chosen, hint_choices, linear
+from gangopt.formulations.interval_data import Choice, IntervalData, choices_of
+from gangopt.formulations.size import require_size
+from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.placement_reasons import paused_reasons
+from gangopt.instances.placement_solution import PlacementSolution
+
+__all__ = ["count_columns", "fill_joint", "hint_joint", "joint_model", "read_joint"]
+
+MAX_COLUMNS = 200_000
+"""Most columns of this form, which is for small cases."""
+
+Configuration = tuple[int, int, int]
+"""Job, parameter servers, workers."""
+
+
+def fill_joint(block: Any, instance: IntervalInstance, data: IntervalData | None = None) -> None:  # noqa: ANN401 - Pyomo is untyped
+    r"""Put configurations, levels and the pieces of every server on a block.
+
+    Binary z_jpwl says that job j has p parameter servers, w workers and the transfer time t_l of that configuration,
+    u_j that it is paused, y_jpwkxy that server k holds x and y of them.
+
+    .. math::
+        \sum_{pwl} z_{jpwl} + u_j = 1,\quad
+        \sum_{kxy} x\,y_{jpwkxy} = p \sum_l z_{jpwl},\quad \sum_{kxy} y\,y_{jpwkxy} = w \sum_l z_{jpwl} \\
+        \sum_{pwxy} y_{jpwkxy} + u_j \le 1,\quad
+        \sum_{xy:\ \tau_{jpw}(x,y) > t_l} y_{jpwkxy} \le \sum_{m > l} z_{jpwm},\quad
+        \sum_{jpwxy} d_j^r(x,y)\,y_{jpwkxy} \le C_k^r
+
+    The last but one, with no level left out on the right, also keeps pieces of a configuration away unless the job has
+    it. Minimise.
+
+    Public components: Var `level` [job, p, w, level], Var `piece` [job, p, w, server, x, y], Var `paused` [job],
+    Expressions `objective_value`, `completion_time`, `workers` and `parameter_servers` [job].
+
+    Parameters
+    ----------
+    block : ConcreteModel, Block or member of an indexed Block
+    instance : the interval
+    data : what can be chosen; None for everything that `choices_of` returns
+
+    Raises
+    ------
+    ModelTooLargeError
+        If the block would have too many columns.
+    """
+    data = choices_of(instance) if data is None else data
+    require_size("interval joint", count_columns(data), MAX_COLUMNS)
+    with PauseGC():
+        add_choices(block, instance, data)
+        block.servers = RangeSet(0, len(instance.servers) - 1)
+        configurations = _configurations(data)
+        block.piece = Var(
+            [
+                (*key, k, x, y)
+                for key, levels in configurations.items()
+                for k, c in enumerate(data.placement.class_of)
+                for x, y in levels[-1].pieces[c]
+            ],
+            domain=Binary,
+        )
+        _add_tasks(block, configurations)
+        _add_servers(block, data)
+        _add_levels(block, data, configurations)
+
+
+def count_columns(data: IntervalData) -> int:
+    """Return how many columns the form has.
+
+    Parameters
+    ----------
+    data : what can be chosen
+
+    Returns
+    -------
+    int
+    """
+    sizes = [len(item.servers) for item in data.placement.classes]
+    pieces = sum(
+        len(of_class) * size
+        for levels in _configurations(data).values()
+        for of_class, size in zip(levels[-1].pieces, sizes, strict=True)
+    )
+    return pieces + sum(map(len, data.choices)) + len(data.choices)
+
+
+def _configurations(data: IntervalData) -> dict[Configuration, list[Choice]]:
+    """Return the levels of every configuration, ascending."""
+    found: dict[Configuration, list[Choice]] = {}
+    for mine in data.choices:
+        for item in mine:
+            found.setdefault((item.job, item.ps, item.workers), []).append(item)
+    return found
+
+
+def _add_tasks(block: Any, configurations: dict[Configuration, list[Choice]]) -> None:  # noqa: ANN401
+    held: dict[Configuration, list[tuple[int, int, Any]]] = {key: [] for key in configurations}
+    for (j, p, w, _k, x, y), variable in block.piece.items():
+        held[j, p, w].append((x, y, variable))
+
+    def all_tasks(key: Configuration, kind: int) -> Any:  # noqa: ANN401
+        levels = [block.level[(*key, item.level)] for item in configurations[key]]
+        coefficients = [item[kind] for item in held[key]] + [-key[1 + kind]] * len(levels)
+        return (0, linear(coefficients, [item[2] for item in held[key]] + levels), 0)
+
+    keys = list(configurations)
+    block.place_all_parameter_servers = Constraint(keys, rule=lambda _, *key: all_tasks(key, 0))
+    block.place_all_workers = Constraint(keys, rule=lambda _, *key: all_tasks(key, 1))
+
+
+def _add_servers(block: Any, data: IntervalData) -> None:  # noqa: ANN401
+    placement = data.placement
+    of_pair: dict[tuple[int, int], list[Any]] = {}
+    of_server: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in placement.class_of]
+    for (j, _p, _w, k, x, y), variable in block.piece.items():
+        of_pair.setdefault((j, k), []).append(variable)
+        of_server[k].append((placement.jobs[j].need((x, y)), variable))
+
+    def one_piece(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        mine = of_pair[j, k]
+        return (None, linear([1] * (len(mine) + 1), [*mine, b.paused[j]]), 1)
+
+    def capacity(_: Any, k: int, r: int) -> Any:  # noqa: ANN401
+        terms = [(need[r], variable) for need, variable in of_server[k] if need[r]]
+        if not terms:
+            return Constraint.Skip
+        limit = placement.classes[placement.class_of[k]].capacity[r]
+        return (None, linear([need for need, _ in terms], [variable for _, variable in terms]), limit)
+
+    block.one_piece_per_server = Constraint(list(of_pair), rule=one_piece)
+    block.server_capacity = Constraint(block.servers, range(len(placement.resources)), rule=capacity)
+
+
+def _add_levels(block: Any, data: IntervalData, configurations: dict[Configuration, list[Choice]]) -> None:  # noqa: ANN401
+    held: dict[tuple[int, ...], list[tuple[tuple[int, int], Any]]] = {}
+    for (j, p, w, k, x, y), variable in block.piece.items():
+        held.setdefault((j, p, w, k), []).append(((x, y), variable))
+
+    def within(_: Any, j: int, p: int, w: int, k: int, n: int) -> Any:  # noqa: ANN401
+        """Pieces that level n - 1 does not allow need a level from n on; n = 0 is every piece."""
+        levels = configurations[j, p, w]
+        c = data.placement.class_of[k]
+        allowed = set(levels[n - 1].pieces[c]) if n else set()
+        costly = [variable for piece, variable in held[j, p, w, k] if piece not in allowed]
+        if not costly:
+            return Constraint.Skip
+        longer = [block.level[j, p, w, item.level] for item in levels[n:]]
+        return (None, linear([1] * len(costly) + [-1] * len(longer), costly + longer), 0)
+
+    block.piece_within_level = Constraint(
+        [(*key, n) for key in held for n in range(len(configurations[key[:3]]))],  # type: ignore[index]
+        rule=within,
+    )
+
+
+def joint_model(instance: IntervalInstance, data: IntervalData | None = None) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return form `joint` of an instance as a ConcreteModel with its Objective."""
+    model = ConcreteModel(name="interval_joint")
+    fill_joint(model, instance, data)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def read_joint(block: Any, instance: IntervalInstance) -> IntervalSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the allocation and placement that the values of a block say.
+
+    Parameters
+    ----------
+    block : a block filled by `fill_joint`
+    instance : the interval
+
+    Returns
+    -------
+    IntervalSolution
+    """
+    allocation = chosen(block, instance)
+    pieces: list[list[tuple[int, int, int]]] = [[] for _ in allocation.workers]
+    for (j, _p, _w, k, x, y), variable in block.piece.items():
+        if round(value(variable)) == 1:
+            pieces[j].append((k, x, y))
+    held = [tuple(items) for items in pieces]
+    reasons = paused_reasons(instance.placement_of(allocation), held)
+    return IntervalSolution(allocation, PlacementSolution(tuple(held), reasons))
+
+
+def hint_joint(block: Any, instance: IntervalInstance, solution: IntervalSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set the variables of a block to a Solution, for a warm start.
+
+    Parameters
+    ----------
+    block : a block filled by `fill_joint` with all choices
+    instance : the interval
+    solution : a feasible Solution
+    """
+    block.piece.set_values(dict.fromkeys(block.piece, 0))
+    for best in hint_choices(block, choices_of(instance), solution):
+        if best is not None:
+            choice, held = best
+            for piece in held:
+                block.piece[choice.job, choice.ps, choice.workers, *piece].set_value(1)

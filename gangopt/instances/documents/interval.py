@@ -1,0 +1,147 @@
+"""Files of the decision `interval`: servers and jobs, and an allocation with its placement."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.errors import InputError
+from gangopt.instances.documents import allocation as allocation_files
+from gangopt.instances.documents.allocation import AllocationDocument, AllocationSolutionDocument, Job
+from gangopt.instances.documents.common import InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.instances.documents.placement import PlacementSolutionDocument, ServerDocument
+from gangopt.instances.interval import INTERVAL, IntervalInstance, IntervalSolution
+
+__all__ = ["IntervalDocument", "IntervalSolutionDocument"]
+
+
+class ResourceDocument(BaseModel):
+    """One resource."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    name: Label = Field(description="name, as cpu")
+    unit: str = Field(default="", max_length=50, description="unit of capacities and demands, as core")
+
+
+class IntervalJob(Job):
+    """One job: what an allocation needs to know of it, and its transfers."""
+
+    size: Positive = Field(description="parameters of the model, in MB")
+    ps_bandwidth: Positive = Field(description="bandwidth of one parameter server, in MB/s")
+    worker_bandwidth: Positive = Field(description="bandwidth of one worker, in MB/s")
+
+
+_NETWORK = ("size", "ps_bandwidth", "worker_bandwidth")
+
+
+class IntervalDocument(InstanceDocument):
+    """Servers, and jobs whose tasks are to be counted and placed."""
+
+    noun: Literal["interval"]
+    interval: Positive = Field(default=INTERVAL, description="seconds until the next decision")
+    charge: Literal["tasks", "hosts"] = Field(
+        default="tasks", description="charge the transfers of tasks that exist, or both terms on every host of a job"
+    )
+    resources: Annotated[list[ResourceDocument], Field(min_length=1)] = Field(description="resources of every server")
+    servers: Annotated[list[ServerDocument], Field(min_length=1)] = Field(description="servers")
+    jobs: Annotated[list[IntervalJob], Field(min_length=1)] = Field(description="jobs")
+    tables: dict[Label, list[list[Positive | None]]] = Field(
+        default={},
+        description="measured speeds, steps/s: a row a parameter-server count, a column a worker count, null: hole",
+    )
+
+    def to_instance(self) -> IntervalInstance:
+        """Return the instance that the file describes.
+
+        Raises
+        ------
+        InputError
+            If a server lacks a resource or has an unknown one, no server has some resource, or a job is defective.
+        """
+        names = [item.name for item in self.resources]
+        capacity = np.array([_row(k, server, names) for k, server in enumerate(self.servers)])
+        total = capacity.sum(axis=0)
+        for name, amount in zip(names, total.tolist(), strict=True):
+            if amount <= 0:
+                raise InputError(f"servers: none has any {name}; remove the resource or give a capacity above 0")
+        jobs = AllocationDocument(
+            noun="allocation",
+            version=1,
+            name=self.name,
+            resources=[
+                allocation_files.Resource(name=item.name, unit=item.unit, capacity=amount)
+                for item, amount in zip(self.resources, total.tolist(), strict=True)
+            ],
+            jobs=[Job(**job.model_dump(exclude=set(_NETWORK))) for job in self.jobs],
+            tables=self.tables,
+        ).to_instance()
+        return IntervalInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            allocation=jobs,
+            servers=tuple(item.label for item in self.servers),
+            capacity=capacity,
+            interval=self.interval,
+            charge=self.charge,
+            size=np.array([job.size for job in self.jobs]),
+            ps_bandwidth=np.array([job.ps_bandwidth for job in self.jobs]),
+            worker_bandwidth=np.array([job.worker_bandwidth for job in self.jobs]),
+        )
+
+    @classmethod
+    def from_instance(cls, instance: IntervalInstance) -> Self:
+        """Return the file content of an instance."""
+        jobs = AllocationDocument.from_instance(instance.allocation)
+        names = instance.allocation.resources
+        return cls(
+            noun="interval",
+            version=1,
+            name=instance.name,
+            description=instance.description,
+            source=instance.source,
+            interval=float(instance.interval),
+            charge=instance.charge,
+            resources=[ResourceDocument(name=item.name, unit=item.unit) for item in jobs.resources],
+            servers=[
+                ServerDocument(label=label, capacity=dict(zip(names, row, strict=True)))
+                for label, row in zip(instance.servers, instance.capacity.tolist(), strict=True)
+            ],
+            jobs=[
+                IntervalJob(**job.model_dump(), **{field: float(getattr(instance, field)[j]) for field in _NETWORK})
+                for j, job in enumerate(jobs.jobs)
+            ],
+            tables=jobs.tables,
+        )
+
+
+def _row(k: int, server: ServerDocument, names: list[str]) -> list[float]:
+    for name in server.capacity:
+        if name not in names:
+            raise InputError(f"servers.{k}.capacity: {name!r} is no resource of this file, known: {', '.join(names)}")
+    for name in names:
+        if name not in server.capacity:
+            raise InputError(f"servers.{k}.capacity: the amount of {name} is missing; 0 says that there is none")
+    return [server.capacity[name] for name in names]
+
+
+class IntervalSolutionDocument(SolutionDocument):
+    """Tasks of every job of the instance, in its order, and where they are."""
+
+    allocation: AllocationSolutionDocument = Field(description="tasks of each job")
+    placement: PlacementSolutionDocument = Field(description="pieces of each job, or why it is paused")
+
+    def to_solution(self) -> IntervalSolution:
+        """Return the solution that the file describes."""
+        return IntervalSolution(self.allocation.to_solution(), self.placement.to_solution())
+
+    @classmethod
+    def from_solution(cls, solution: IntervalSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(
+            allocation=AllocationSolutionDocument.from_solution(solution.allocation),
+            placement=PlacementSolutionDocument.from_solution(solution.placement),
+        )

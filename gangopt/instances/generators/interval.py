@@ -1,0 +1,177 @@
+"""Instances of decision `interval` made from arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.allocation import AllocationInstance
+from gangopt.instances.generators import allocation as allocations
+from gangopt.instances.generators.allocation import NODE, SERVER
+from gangopt.instances.generators.placement import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
+from gangopt.instances.interval import IntervalInstance
+
+__all__ = ["random", "testbed"]
+
+SIZE = np.array([102.2, 553.4, 6.92])
+"""MB of ResNet-50, VGG-16 and ResNeXt-110, from the public trace of DL2."""
+
+MODELS = dict(
+    zip(
+        (
+            "ResNeXt-110",
+            "ResNet-50",
+            "Inception-BN",
+            "KAGGLE",
+            "CNN-rand",
+            "DSSM",
+            "RNN-LSTM",
+            "Seq2Seq",
+            "DeepSpeech2",
+        ),
+        (MB_A_MILLION * PARAMETERS).tolist(),
+        strict=True,
+    )
+)
+"""MB of the nine models of Optimus, four bytes a parameter."""
+
+MAX_SERVERS, MAX_TASKS, MAX_TESTBED_JOBS = 100_000, 100, 200
+
+LEAST_LEFT = 0.05
+"""Least part of the steps that a job of the testbed family has left."""
+
+
+def random(
+    jobs: int = 50,
+    servers: int | None = None,
+    max_tasks: int = 20,
+    tasks: Literal["gpu", "cpu"] = "gpu",
+    mode: Literal["async", "sync", "mixed"] = "mixed",
+    seed: int = 0,
+) -> IntervalInstance:
+    """Return random jobs of three model types on equal servers of 16 cores, 48 GB and 2 GPUs.
+
+    The jobs are those of `allocation/random` with as many nodes; every model has its type's size, every task 125 MB/s.
+
+    Parameters
+    ----------
+    jobs : number of jobs
+    servers : number of servers; default two a job
+    max_tasks : largest w_j and largest p_j, tasks
+    tasks : a worker holds one GPU (`gpu`), or trains on its cores (`cpu`)
+    mode : `async`, `sync`, or `mixed`: each job either with probability one half
+    seed : of numpy's default generator
+
+    Returns
+    -------
+    IntervalInstance
+
+    Raises
+    ------
+    InputError
+        If an argument is outside its range.
+
+    References
+    ----------
+    github pengyanghua/optimus, `scheduler/jobrepo.py`, `params.py`; github pengyanghua/DL2, `trace.py`.
+    """
+    servers = 2 * jobs if servers is None else servers
+    _require("random", "servers", servers, MAX_SERVERS)
+    _require("random", "max_tasks", max_tasks, MAX_TASKS)
+    shared = allocations.random(jobs=jobs, nodes=servers, max_tasks=max_tasks, mode=mode, seed=seed)
+    kind = (shared.ps_demand[:, None, :] == SERVER).all(axis=2).argmax(axis=1)
+    if tasks == "cpu":
+        shared = dataclasses.replace(shared, worker_demand=shared.worker_demand * np.array([1.0, 1.0, 0.0]))
+    bandwidth = np.full(jobs, GIGABIT)
+    return IntervalInstance.on_servers(
+        shared,
+        tuple(f"server-{k}" for k in range(servers)),
+        np.tile(NODE, (servers, 1)),
+        name="interval/random",
+        description=f"{jobs} {mode} jobs of three model types on {servers} equal servers, workers on {tasks}",
+        source=f"{shared.source}; model sizes: public trace of DL2; 125 MB/s (1 GbE) for every task",
+        size=SIZE[kind],
+        ps_bandwidth=bandwidth,
+        worker_bandwidth=bandwidth,
+    )
+
+
+def testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, seed: int = 0) -> IntervalInstance:
+    """Return jobs of the nine models at random progress, on servers of the two kinds of the Optimus testbed.
+
+    The models come in random order, over again beyond nine jobs; the part of its steps that a job has left is uniform
+    from 0.05 to 1. Everything else of a job is as in `allocation/optimus-testbed`.
+
+    Parameters
+    ----------
+    jobs : number of jobs
+    cpu_servers : servers of 16 cores and 80 GB
+    gpu_servers : servers of 8 cores, 48 GB and 2 GPUs; at least 1, as the instance counts GPUs
+    seed : of numpy's default generator
+
+    Returns
+    -------
+    IntervalInstance
+
+    Raises
+    ------
+    InputError
+        If an argument is outside its range.
+
+    References
+    ----------
+    Optimus (EuroSys'18), section 6.1 and table 1.
+    """
+    _require("testbed", "jobs", jobs, MAX_TESTBED_JOBS)
+    _require("testbed", "cpu_servers", cpu_servers, MAX_SERVERS)
+    _require("testbed", "gpu_servers", gpu_servers, MAX_SERVERS)
+    rng = np.random.default_rng(seed)
+    models = rng.permutation(len(MODELS))
+    chosen = [int(models[i % len(MODELS)]) for i in range(jobs)]
+    shared = _copies(chosen, rng.uniform(LEAST_LEFT, 1.0, jobs))
+    bandwidth = np.full(jobs, GIGABIT)
+    return IntervalInstance.on_servers(
+        shared,
+        tuple([f"cpu-{k}" for k in range(cpu_servers)] + [f"gpu-{k}" for k in range(gpu_servers)]),
+        np.array([CPU_SERVER] * cpu_servers + [GPU_SERVER] * gpu_servers),
+        name="interval/testbed",
+        description=f"{jobs} jobs of the nine models at random progress on {cpu_servers} + {gpu_servers} servers",
+        source=(
+            "jobs: allocation/optimus-testbed; servers and 1 GbE (125 MB/s for every task): Optimus (EuroSys'18), "
+            "section 6.1; model sizes: its table 1, four bytes a parameter"
+        ),
+        size=np.array(list(MODELS.values()))[chosen],
+        ps_bandwidth=bandwidth,
+        worker_bandwidth=bandwidth,
+    )
+
+
+def _copies(chosen: list[int], left: np.ndarray) -> AllocationInstance:
+    from gangopt.instances.catalogue import load
+
+    base = load("allocation/optimus-testbed")
+    assert isinstance(base, AllocationInstance)
+    seen: dict[int, int] = {}
+    labels = []
+    for model in chosen:
+        seen[model] = seen.get(model, 0) + 1
+        labels.append(base.jobs[model] + (f"-{seen[model]}" if seen[model] > 1 else ""))
+    columns = ("theta", "batch", "worker_demand", "ps_demand", "max_workers", "max_ps")
+    return dataclasses.replace(
+        base,
+        jobs=tuple(labels),
+        mode=tuple(base.mode[model] for model in chosen),
+        steps=np.ceil(base.steps[chosen] * left),
+        progress=1 - left,
+        table=None,
+        job_sources=tuple(base.job_sources[model] for model in chosen),
+        **{name: getattr(base, name)[chosen] for name in columns},
+    )
+
+
+def _require(family: str, argument: str, value: int, high: int) -> None:
+    if not 1 <= value <= high:
+        raise InputError(f"interval/{family}: {argument}={value}, 1 to {high:,} is allowed")

@@ -1,0 +1,154 @@
+"""Heuristics of decision `interval`: one method allocates, another places, as schedulers do."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gangopt.decisions import problems
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.registry import Method
+
+__all__ = ["admitted", "in_turn", "pair", "signed", "split_options"]
+
+Allocate = Callable[[AllocationInstance], AllocationSolution]
+Place = Callable[[Any], PlacementSolution]
+
+
+def in_turn(instance: IntervalInstance, allocate: Allocate, place: Place) -> IntervalSolution:
+    """Allocate within the cluster's capacities, then place, pausing what does not fit.
+
+    Where not even the smallest configurations of all jobs fit together, the allocator is given those jobs only that do,
+    the smallest first (`admitted`); the others keep their smallest configuration and are paused if it finds no place.
+
+    Parameters
+    ----------
+    instance : the interval
+    allocate : from an allocation instance to its solution
+    place : from a placement instance to its solution
+
+    Returns
+    -------
+    IntervalSolution
+    """
+    jobs = admitted(instance)
+    if len(jobs) == len(instance.allocation.jobs):
+        allocation = allocate(instance.allocation)
+    else:
+        allocation = _of_some(instance, jobs, allocate)
+    return IntervalSolution(allocation, place(instance.placement_of(allocation)))
+
+
+def _of_some(instance: IntervalInstance, jobs: list[int], allocate: Allocate) -> AllocationSolution:
+    workers, ps = instance.smallest.workers.tolist(), instance.smallest.ps.tolist()
+    if jobs:
+        found = allocate(instance.allocation_of(jobs))
+        for at, j in enumerate(jobs):
+            workers[j], ps[j] = found.workers[at], found.parameter_servers[at]
+    return AllocationSolution(tuple(workers), tuple(ps))
+
+
+def admitted(instance: IntervalInstance) -> list[int]:
+    """Return the jobs whose smallest configurations fit into the cluster together.
+
+    All of them if they do. Else by the dominant share of the smallest configuration, ascending, ties to the lowest
+    index, each job that still fits.
+
+    Parameters
+    ----------
+    instance : the interval
+
+    Returns
+    -------
+    list of int
+        Ascending.
+    """
+    shared, smallest = instance.allocation, instance.smallest
+    needs = smallest.ps[:, None] * shared.ps_demand + smallest.workers[:, None] * shared.worker_demand
+    free = shared.capacity_limit - needs.sum(axis=0)
+    if (free >= 0).all():
+        return list(range(len(shared.jobs)))
+    free = shared.capacity_limit.copy()
+    chosen = []
+    for j in np.argsort((needs / shared.capacity).max(axis=1), kind="stable").tolist():
+        if (needs[j] <= free).all():
+            free = free - needs[j]
+            chosen.append(j)
+    return sorted(chosen)
+
+
+def pair(allocation: str, placement: str) -> Callable[..., IntervalSolution]:
+    """Return the method that allocates by one heuristic and places by another.
+
+    Parameters
+    ----------
+    allocation : heuristic of decision `allocation`
+    placement : heuristic of decision `placement`
+
+    Returns
+    -------
+    callable
+        `(instance, **options) -> IntervalSolution`; the options are those of both, by name.
+    """
+    first, second = problems["allocation"].methods[allocation], problems["placement"].methods[placement]
+
+    def run(instance: IntervalInstance, **options: Any) -> IntervalSolution:  # noqa: ANN401 - of either method
+        mine, theirs = split_options(first, second, options)
+        allocate, place = first.function(), second.function()
+        return in_turn(instance, lambda shared: allocate(shared, **mine), lambda given: place(given, **theirs))
+
+    return signed(run, (first, second))
+
+
+def split_options(first: Method, second: Method, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return which of the options belong to the first and which to the second method.
+
+    Parameters
+    ----------
+    first, second : the methods; no option of one is named like one of the other, but for `seed`
+    options : options of both
+
+    Returns
+    -------
+    tuple of two dict
+    """
+    return tuple(  # type: ignore[return-value]
+        {name: value for name, value in options.items() if name in _parameters(method)} for method in (first, second)
+    )
+
+
+def _parameters(method: Method) -> dict[str, inspect.Parameter]:
+    given = list(inspect.signature(method.function()).parameters.values())[2 if method.exact else 1 :]
+    return {item.name: item for item in given}
+
+
+def signed(run: Callable[..., Any], methods: tuple[Method, Method]) -> Callable[..., Any]:
+    """Give a function that takes `**options` the options of two methods, so that they can stand in its name.
+
+    Parameters
+    ----------
+    run : function of leading parameters and `**options`
+    methods : the methods whose options it takes
+
+    Returns
+    -------
+    callable
+        The same function.
+    """
+    own = [item for item in inspect.signature(run).parameters.values() if item.kind is not item.VAR_KEYWORD]
+    hints: dict[str, Any] = {item.name: Any for item in own}
+    options: dict[str, inspect.Parameter] = {}
+    for method in methods:
+        known = typing.get_type_hints(method.function())
+        for name, item in _parameters(method).items():
+            options[name] = item.replace(kind=item.KEYWORD_ONLY)
+            hints[name] = known[name]
+    run.__signature__ = inspect.Signature([*own, *options.values()])  # type: ignore[attr-defined]
+    run.__annotations__ = hints
+    return run
