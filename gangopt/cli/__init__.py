@@ -354,15 +354,19 @@ def run(arguments: list[str]) -> int:
         return 0
     except (Exception, KeyboardInterrupt) as error:
         return _complain(error)
-    return code if isinstance(code, int) else 0
+    # typer turns Ctrl-C into this code, older releases into Abort
+    return _complain(KeyboardInterrupt()) if code == INTERRUPTED else code if isinstance(code, int) else 0
 
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 _ENDINGS: tuple[tuple[type[BaseException], int, str | None], ...] = (
     (InputError, 2, None),
     (GangoptError, 1, None),
     (MemoryError, 2, "not enough memory for this instance"),
-    (KeyboardInterrupt, 130, "interrupted"),
-    (typer.Abort, 130, "interrupted"),
+    (KeyboardInterrupt, INTERRUPTED, "interrupted"),
+    (typer.Abort, INTERRUPTED, "interrupted"),
 )
 """Kind of error, exit code, and the line to print instead of the error's own."""
 

@@ -93,10 +93,10 @@ def compare(
     """
     checked_controls(time_limit, rel_gap, threads, seed)
     wanted = None if methods is None else tuple(methods)
-    _check_methods(wanted)
     listed = [instances] if isinstance(instances, Instance | str | os.PathLike) else list(instances)
     if not listed:
         raise InputError("no instances to compare")
+    _check_methods(wanted, _decisions_of(listed))
     tasks = [
         Task(item if isinstance(item, Instance) else os.fspath(item), wanted, time_limit, rel_gap, threads, seed)
         for item in listed
@@ -105,7 +105,15 @@ def compare(
     return run_tasks(run_task, tasks, executor, workers=workers, scheduler=scheduler, journal=path, on_rows=on_rows)
 
 
-def _check_methods(methods: tuple[str, ...] | None) -> None:
+def _decisions_of(instances: Sequence[Instance | str | os.PathLike[str]]) -> list[Problem]:
+    """Return the decisions that the instances can be of: all of them if one is a file, which is not opened here."""
+    nouns = {item.noun if isinstance(item, Instance) else os.fspath(item).partition("/")[0] for item in instances}
+    known = [problems[noun] for noun in problems if noun in nouns]
+    return known if len(known) == len(nouns) else list(problems.values())
+
+
+def _check_methods(methods: tuple[str, ...] | None, decisions: list[Problem]) -> None:
+    """Refuse methods that fit none of the decisions, before anything is solved."""
     if methods is None:
         return
     if not methods:
@@ -113,16 +121,21 @@ def _check_methods(methods: tuple[str, ...] | None) -> None:
     for index, text in enumerate(methods):
         if text in methods[:index]:
             raise InputError(f"method {text} is named twice")
-        errors = []
-        for problem in problems.values():
-            try:
-                problem.method(text)
-            except InputError as error:
-                errors.append((text.partition("?")[0] in problem.methods, error))
-        if len(errors) == len(problems):
-            known = [error for has_method, error in errors if has_method]
-            every = sorted({name for problem in problems.values() for name in problem.methods})
-            raise known[0] if known else InputError(f"unknown method {text!r}; known: {', '.join(every)}")
+        having = [problem for problem in decisions if text.partition("?")[0] in problem.methods]
+        if not having:
+            every = sorted({name for problem in decisions for name in problem.methods})
+            raise InputError(f"unknown method {text!r}; known: {', '.join(every)}")
+        errors = [error for problem in having if (error := _method_error(problem, text)) is not None]
+        if len(errors) == len(having):
+            raise errors[0]
+
+
+def _method_error(problem: Problem, text: str) -> InputError | None:
+    try:
+        problem.method(text)
+    except InputError as error:
+        return error
+    return None
 
 
 def run_task(task: Task) -> tuple[Row, ...]:

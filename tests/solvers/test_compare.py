@@ -70,8 +70,8 @@ def test_a_failing_instance_is_a_row_and_the_others_are_kept(tmp_path):
 
 
 def test_a_method_of_another_decision_is_a_failed_row():
-    comparison = gangopt.compare([NAMES[0]], ["lpt", "drf"])
-    assert [row.status for row in comparison.rows] == ["feasible", "failed"]
+    comparison = gangopt.compare([NAMES[0], "allocation/optimus-figure4"], ["lpt", "drf"])
+    assert [row.status for row in comparison.rows] == ["feasible", "failed", "failed", "feasible"]
     assert "unknown method of parameters 'drf'" in comparison.rows[1].reason
 
 
