@@ -7,7 +7,7 @@ With w_i workers on machine i, T_i <= T says how much of the model the machine m
     S_i \le \frac{T - t_i - M w_i}{W - 2 w_i} \;(2 w_i < W), \qquad
     S_i \ge \frac{t_i + M w_i - T}{2 w_i - W} \;(2 w_i > W), \qquad T \ge t_i + M w_i \;(2 w_i = W)
 
-so at a fixed T the decision is a packing with a choice of capacity. Between two levels, T = L + (rise), and the products
+so at a fixed T the decision is a packing with a choice of capacity. Between two levels, T = L + (rise), and products
 of the rise with the binaries that choose w_i are made linear by the binaries' convex hull; the narrower the levels, the
 tighter the relaxation, and at equal levels it is the pure packing. Parameter servers of equal size are merged.
 """
@@ -61,9 +61,10 @@ def fill_level(
     """Put the packing between two levels on a Block.
 
     Public components, for a parent that couples blocks: Vars `choose` [machine, w] (1 if the machine gets w workers),
-    `place` [machine, class] (parameter servers of a size class), `rise` [machine, w] (model sizes by which T exceeds the
-    lowest level, where w is chosen), `level` (T above the lowest level, model sizes); Expressions `workers` [machine],
-    `objective_value` (MiB per iteration, to be minimised). Machines count from 0, classes by falling size from 0.
+    `place` [machine, class] (parameter servers of a size class), `rise` [machine, w] (model sizes by which T is above
+    the lowest level, where w is chosen), `level` (T above the lowest level, model sizes); Expressions `workers`
+    [machine], `objective_value` (MiB per iteration, to be minimised). Machines count from 0, classes by falling
+    size from 0.
 
     Parameters
     ----------
@@ -235,7 +236,7 @@ def set_levels(block: Any, instance: NetworkPlacementInstance, lowest: float, hi
 
 
 def level_model(instance: NetworkPlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `level` between bounds that need no proof, with its Objective; see `fill_level`."""
+    """Return a ConcreteModel of form `level` between trivial bounds, with its Objective; see `fill_level`."""
     model = ConcreteModel(name=instance.name)
     fill_level(model, instance)
     model.objective = Objective(expr=model.objective_value, sense=minimize)

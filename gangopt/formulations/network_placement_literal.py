@@ -40,8 +40,8 @@ def fill_literal(block: Any, instance: NetworkPlacementInstance) -> None:  # noq
 
     Public components, for a parent that couples blocks: Vars `workers` [machine] (workers), `place` [machine, server]
     (1 where the server is), `product` [machine, server] (workers beside the server), `largest_load` (MiB per
-    iteration); Expressions `machine_load` [machine] and `objective_value` (MiB per iteration, to be minimised). Machines and
-    servers are counted from 0.
+    iteration); Expressions `machine_load` [machine] and `objective_value` (MiB per iteration, to be minimised).
+    Machines and servers are counted from 0.
 
     Parameters
     ----------
@@ -155,7 +155,10 @@ def read_literal(block: Any, instance: NetworkPlacementInstance) -> NetworkPlace
     NetworkPlacementSolution
     """
     machines = range(len(instance.machines))
-    hosts = [max(machines, key=lambda i, j=j: (value(block.place[i, j]), -i)) for j in range(len(instance.ps_sizes))]
+    hosts = []
+    for j in range(len(instance.ps_sizes)):
+        share = [value(block.place[i, j]) for i in machines]
+        hosts.append(share.index(max(share)))
     return NetworkPlacementSolution(tuple(round(value(block.workers[i])) for i in machines), tuple(hosts))
 
 

@@ -123,27 +123,24 @@ def _normalised(name: str, filters: int, channels: int, kernel: int) -> list[Blo
     return [*convolution(name, filters, channels, kernel, bias=False), *statistics]
 
 
-_Large = dict[float, int]
-
-_INCEPTION3: _Large = {
-    **{7.8: 1, 5.9: 2, 3.8: 1, 3.5: 1, 3.0: 1, 2.5: 1, 2.2: 1, 2.1: 1},
-    **{1.9: 1, 1.7: 8, 1.6: 1, 1.5: 1, 1.3: 1},
-}
-"""Size of each tensor of at least 1 MiB, to 0.1 MiB, and how many there are, as published."""
-
-_INCEPTION4: _Large = {
-    **{5.9: 1, 5.1: 1, 3.5: 1, 2.6: 3, 2.3: 6, 2.2: 1},
-    **{2.0: 4, 1.8: 1, 1.5: 34, 1.3: 9, 1.1: 20},
-}
+# size of each tensor above 1 MiB, to 0.1 MiB, and how many there are, as published
+_INCEPTION3 = (
+    *((7.8, 1), (5.9, 2), (3.8, 1), (3.5, 1), (3.0, 1), (2.5, 1), (2.2, 1)),
+    *((2.1, 1), (1.9, 1), (1.7, 8), (1.6, 1), (1.5, 1), (1.3, 1)),
+)
+_INCEPTION4 = (
+    *((5.9, 1), (5.1, 1), (3.5, 1), (2.6, 3), (2.3, 6), (2.2, 1)),
+    *((2.0, 4), (1.8, 1), (1.5, 34), (1.3, 9), (1.1, 20)),
+)
 
 
-def _listed(name: str, large: _Large, count: int, size: float) -> TensorModel:
-    """Return a model of which only the tensors of at least 1 MiB are known.
+def _listed(name: str, large: tuple[tuple[float, int], ...], count: int, size: float) -> TensorModel:
+    """Return a model of which only the tensors above 1 MiB are known.
 
     The remainder of the size is shared equally by the remaining tensors, and the large ones, in their order, are spread
     evenly among them: neither the small sizes nor the order were published.
     """
-    known = [mebibytes for mebibytes, times in large.items() for _ in range(times)]
+    known = [mebibytes for mebibytes, times in large for _ in range(times)]
     rest = count - len(known)
     small = (size - sum(known)) / rest
     tensors = []
@@ -154,7 +151,7 @@ def _listed(name: str, large: _Large, count: int, size: float) -> TensorModel:
         else:
             tensors.append((f"remainder{position - done}", small))
     source = (
-        f"{len(known)} tensors of at least 1 MiB as published (sizes to 0.1 MiB); the other {rest}, "
+        f"{len(known)} tensors above 1 MiB as published (sizes to 0.1 MiB); the other {rest}, "
         f"{size - sum(known):.1f} MiB together, taken as equal and the order as even; {_TABLE}"
     )
     return TensorModel(name, tuple(tensors), source)

@@ -140,6 +140,8 @@ class NetworkPlacementInstance(Instance):
 
     def _check_resources(self, counts: np.ndarray, solution: NetworkPlacementSolution) -> list[Violation]:
         assert self.free_capacity is not None
+        assert self.worker_demand is not None
+        assert self.ps_demand is not None
         servers = np.bincount(solution.ps_hosts, minlength=len(self.machines))
         use = np.outer(counts, self.worker_demand) + np.outer(servers, self.ps_demand)
         over = np.argwhere(use > self.free_capacity * (1 + RESOURCE_TOLERANCE))

@@ -29,8 +29,8 @@ def map_tensors(sizes: tuple[float, ...], servers: int, mapping: Mapping = "roun
     ----------
     sizes : size of every tensor, MiB
     servers : number of parameter servers
-    mapping : `round_robin`: tensor k on server k mod p, as TensorFlow does by default; `greedy`: the largest tensor left
-        on the server that holds least, ties to the lower number (TensorFlow's greedy strategy by size)
+    mapping : `round_robin`: tensor k on server k mod p, as TensorFlow does by default; `greedy`: the largest tensor
+        left on the server that holds least, ties to the lower number (TensorFlow's greedy strategy by size)
 
     Returns
     -------

@@ -11,6 +11,7 @@ from gangopt.solvers.exact.network_placement_packing import Packer, Packing
 __all__ = ["improve"]
 
 _ROUNDS = 200
+_TARGETS = 50
 _KICKS = 20
 
 
@@ -65,7 +66,7 @@ def _step(packer: Packer, reduced: Reduced, current: Packing) -> Packing | None:
     held = np.bincount(current.hosts, reduced.sizes, minlength=len(reduced.traffic))
     loads = reduced.traffic + current.workers + held * (reduced.workers - 2 * current.workers)
     worst = int(np.argmax(loads))
-    by_load = np.argsort(loads, kind="stable")[: _ROUNDS // 4].tolist()
+    by_load = np.argsort(loads, kind="stable")[:_TARGETS].tolist()
     for server in np.flatnonzero(current.hosts == worst).tolist():
         for machine in by_load:
             if machine == worst:

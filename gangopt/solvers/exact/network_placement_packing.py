@@ -96,7 +96,7 @@ class Packer:
         return self.with_best_workers(hosts)
 
     def _range(self, room: np.ndarray, held: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and most workers of each machine that keep T_i at the level; most < least where none does."""
+        """Return the least and most workers of each machine that keep T_i at the level; most < least: none does."""
         limit = self._worker_room(count)
         slope = 1 - 2 * held
         rest = room - self._reduced.workers * held
