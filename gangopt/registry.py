@@ -133,7 +133,11 @@ class Problem:
     table_metrics: tuple[str, ...] = ()
     """Metrics that the table of `compare` shows beside the objective."""
     row_bound: str | None = None
-    """`(instance, score, controls) -> bound or None`: the bound for one row where a scalar bound is not enough."""
+    """`(instance, score, controls, proven) -> bound or None`: the bound that holds for a row of this score.
+
+    For decisions where one scalar bound does not hold for every row; `proven` has the score and the bound of every row
+    that proved one.
+    """
     describe: str | None = None
     """`(instance) -> str`: the text of `gangopt show`."""
 

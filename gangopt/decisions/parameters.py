@@ -53,6 +53,7 @@ PROBLEM = Problem(
     },
     metrics={"size_difference": "parameters", "requests": "requests", "request_difference": "requests"},
     default_methods=("exact", "paa", "mxnet", "round_robin", "lpt", "karmarkar_karp"),
+    table_metrics=("requests", "request_difference"),
     row_bound=f"{_EXACT}:row_bound",
     describe="gangopt.instances.parameters_text:describe",
 )

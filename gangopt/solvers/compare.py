@@ -193,27 +193,39 @@ def _failed(instance: str, noun: str, method: str, error: BaseException) -> Row:
 
 
 def _rows(problem: Problem, instance: Instance, task: Task, results: list[Result | Row]) -> list[Row]:
-    proven = [item.bound for item in results if isinstance(item, Result) and item.bound is not None]
-    pick = max if problem.sense == "minimise" else min
-    shared = pick(proven) if proven else None
+    proven = [item for item in results if isinstance(item, Result) and item.bound is not None]
+    shared = _tightest(problem, [item.bound for item in proven])
+    scores = [(_score(item), item.bound) for item in proven if item.objective is not None and item.bound is not None]
     rows = []
     for item in results:
         if isinstance(item, Row):
-            rows.append(replace(item, best_bound=shared))
-            continue
-        bound = _bound_of_row(problem, instance, task, item) if problem.row_bound else shared
-        rows.append(_row(problem, item, bound))
+            rows.append(item)
+        elif problem.row_bound is None:
+            rows.append(_row(problem, item, shared))
+        else:
+            rows.append(_row(problem, item, _bound_of_row(problem, instance, task, item, scores)))
     return rows
 
 
-def _bound_of_row(problem: Problem, instance: Instance, task: Task, result: Result) -> float | None:
+def _score(result: Result) -> Score:
+    return Score(float("nan") if result.objective is None else result.objective, result.metrics)
+
+
+def _tightest(problem: Problem, bounds: Iterable[float | None]) -> float | None:
+    known = [bound for bound in bounds if bound is not None]
+    if not known:
+        return None
+    return max(known) if problem.sense == "minimise" else min(known)
+
+
+def _bound_of_row(
+    problem: Problem, instance: Instance, task: Task, result: Result, proven: list[tuple[Score, float]]
+) -> float | None:
     if result.objective is None or problem.row_bound is None:
         return result.bound
     controls = Controls(time_limit=task.time_limit, threads=task.threads, seed=task.seed)
-    score = Score(result.objective, result.metrics)
-    known = [item for item in (resolve(problem.row_bound)(instance, score, controls), result.bound) if item is not None]
-    pick = max if problem.sense == "minimise" else min
-    return pick(known) if known else None
+    found = resolve(problem.row_bound)(instance, _score(result), controls, proven)
+    return _tightest(problem, [found, result.bound])
 
 
 def _row(problem: Problem, result: Result, bound: float | None) -> Row:

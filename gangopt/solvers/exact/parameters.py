@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -197,7 +198,9 @@ def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome
     )
 
 
-def row_bound(instance: ParametersInstance, score: Score, controls: Controls) -> float:
+def row_bound(
+    instance: ParametersInstance, score: Score, controls: Controls, proven: Sequence[tuple[Score, float]] = ()
+) -> float:
     """Return a lower bound on the size difference of every assignment with no more requests than a row has.
 
     Parameters
@@ -205,6 +208,7 @@ def row_bound(instance: ParametersInstance, score: Score, controls: Controls) ->
     instance : blocks and servers
     score : of the row's solution
     controls : settings of the call; at most 10 s are taken, and nothing twice in one process
+    proven : scores of other rows with the bounds proven there; one with as many requests or more holds here too
 
     Returns
     -------
@@ -212,7 +216,9 @@ def row_bound(instance: ParametersInstance, score: Score, controls: Controls) ->
         In parameters.
     """
     left = controls.remaining()
-    return float(_bound_at(instance, score, Clock(_ROW_SECONDS if left is None else min(left, _ROW_SECONDS))))
+    own = _bound_at(instance, score, Clock(_ROW_SECONDS if left is None else min(left, _ROW_SECONDS)))
+    requests = score.metrics["requests"]
+    return max([float(own), *(bound for other, bound in proven if other.metrics["requests"] >= requests)])
 
 
 def _bound_at(instance: ParametersInstance, score: Score, clock: Clock) -> int:
