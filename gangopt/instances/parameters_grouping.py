@@ -27,13 +27,14 @@ class Assignment:
     difference: int
 
 
-def spread(totals: Sequence[int], servers: Sequence[int]) -> int:
+def spread(totals: Sequence[int], servers: Sequence[int], least_high: int = 0) -> int:
     """Return the least size difference to which groups can be cut: max ceil(T_g / s_g) - min floor(T_g / s_g).
 
     Parameters
     ----------
     totals : parameters of each group
     servers : servers of each group
+    least_high : parameters of a further server that no group has, counted for the maximum only
 
     Returns
     -------
@@ -41,7 +42,9 @@ def spread(totals: Sequence[int], servers: Sequence[int]) -> int:
         In parameters.
     """
     pairs = list(zip(totals, servers, strict=True))
-    return max(-(-total // count) for total, count in pairs) - min(total // count for total, count in pairs)
+    return max(least_high, *(-(-total // count) for total, count in pairs)) - min(
+        total // count for total, count in pairs
+    )
 
 
 def cut(instance: ParametersInstance, assignment: Assignment) -> ParametersSolution:

@@ -34,13 +34,14 @@ def groupings(servers: int, groups: int, largest: int | None = None) -> Iterator
             yield (first, *rest)
 
 
-def group_lpt(sizes: Sequence[int], servers: tuple[int, ...]) -> Assignment:
+def group_lpt(sizes: Sequence[int], servers: tuple[int, ...], least_high: int = 0) -> Assignment:
     """Put the largest block left into the group g of least (T_g + b) / s_g, ties to the first group.
 
     Parameters
     ----------
     sizes : parameters of each block, b
     servers : servers of each group, s_g
+    least_high : as in `spread`
 
     Returns
     -------
@@ -64,4 +65,4 @@ def group_lpt(sizes: Sequence[int], servers: tuple[int, ...]) -> Assignment:
         heapq.heapreplace(heaps[count], (load, group))
         totals[group] = load
         groups[block] = group
-    return Assignment(servers, tuple(groups), spread(totals, servers))
+    return Assignment(servers, tuple(groups), spread(totals, servers, least_high))

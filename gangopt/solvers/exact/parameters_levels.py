@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,17 +69,21 @@ class _Witness:
 
 
 class LevelSearch:
-    """Levels of one instance, each computed once.
+    """Levels of a list of blocks, each computed once; safe in several threads.
 
     Parameters
     ----------
-    instance : blocks and servers
+    sizes : parameters of each block
+    servers : p
+    least_high : parameters of a further server that is not p's, counted for the maximum only
     """
 
-    def __init__(self, instance: ParametersInstance) -> None:
-        self.sizes: list[int] = instance.sizes.tolist()
-        self.servers = instance.servers
-        self.total: int = instance.total
+    def __init__(self, sizes: list[int], servers: int, least_high: int = 0) -> None:
+        self.sizes = sizes
+        self.servers = servers
+        self.total = sum(sizes)
+        self._floor = least_high
+        self._lock = threading.RLock()
         self._descending: list[int] = sorted(self.sizes, reverse=True)
         self._lattices = lattices(self.sizes, self.servers)
         self._known: dict[int, Level] = {}
@@ -103,12 +108,52 @@ class LevelSearch:
         Level
         """
         cuts = min(cuts, self.servers - 1)
-        if cuts not in self._known:
-            level = self._search(cuts, clock)
-            if clock.expired():
-                return level
-            self._known[cuts] = level
-        return self._known[cuts]
+        with self._lock:
+            if cuts not in self._known:
+                large = 0 if cuts else self._large_blocks()
+                level = self._with_large_blocks_alone(large, clock) if large else self._search(cuts, clock)
+                if large and not level.proven and not clock.expired():
+                    level = _better(level, self._search(cuts, clock))
+                if clock.expired():
+                    return level
+                self._known[cuts] = level
+            return self._known[cuts]
+
+    def learn(self, level: Level) -> None:
+        """Keep what another method found or proved, where it is better.
+
+        Parameters
+        ----------
+        level : assignment and bound that hold for its number of cuts
+        """
+        with self._lock:
+            known = self._known.get(level.cuts)
+            if known is not None:
+                self._known[level.cuts] = _better(known, level)
+
+    def _large_blocks(self) -> int:
+        """Return how many blocks are larger than the least loaded server can be without cuts.
+
+        Such a block may as well be alone: moving what else its server has to the least loaded server lowers the one,
+        leaves the other below what the first had, and so widens nothing.
+        """
+        low = self._largest_low(0)
+        count = sum(size > low for size in self.sizes)
+        return count if count < min(self.servers, len(self.sizes)) else 0
+
+    def _with_large_blocks_alone(self, count: int, clock: Clock) -> Level:
+        order = sorted(range(len(self.sizes)), key=lambda block: -self.sizes[block])
+        alone, rest = order[:count], sorted(order[count:])
+        others = LevelSearch(
+            [self.sizes[block] for block in rest], self.servers - count, max(self._floor, self._descending[0])
+        ).level(0, clock)
+        groups = [0] * len(self.sizes)
+        for group, block in enumerate(alone):
+            groups[block] = group
+        for group, block in zip(others.assignment.groups, rest, strict=True):
+            groups[block] = count + group
+        assignment = Assignment((1,) * self.servers, tuple(groups), others.assignment.difference)
+        return Level(0, assignment, max(others.bound, self.large_blocks_bound(0)))
 
     def large_blocks_bound(self, cuts: int) -> int:
         """Return ceil(b_1 / (c+1)) - min over m of floor((total - m largest) / (p - m - c)), or the trivial bound.
@@ -124,7 +169,8 @@ class LevelSearch:
         int
             In parameters.
         """
-        return max(self.trivial_bound, -(-self._descending[0] // (cuts + 1)) - self._largest_low(cuts))
+        high = max(self._floor, -(-self._descending[0] // (cuts + 1)))
+        return max(self.trivial_bound, high - self._largest_low(cuts))
 
     def _largest_low(self, cuts: int) -> int:
         """Return a bound on the least loaded server's parameters."""
@@ -141,7 +187,7 @@ class LevelSearch:
 
         A group of s servers has room for floor(s U / b) blocks of b parameters.
         """
-        low = max(-(-self.total // self.servers), -(-self._descending[0] // servers[0]))
+        low = max(self._floor, -(-self.total // self.servers), -(-self._descending[0] // servers[0]))
         high = max(low, self._descending[0])
         large = [size for size in self._descending[: self.servers] if size > low]
         while low < high:
@@ -155,12 +201,12 @@ class LevelSearch:
 
     def _search(self, cuts: int, clock: Clock) -> Level:
         parts = list(itertools.islice(groupings(self.servers, self.servers - cuts), _MAX_GROUPINGS + 1))
-        best = group_lpt(self.sizes, parts[0])
+        best = group_lpt(self.sizes, parts[0], self._floor)
         bound = self.large_blocks_bound(cuts)
         for servers in parts[1:_MAX_GROUPINGS]:
             if best.difference == bound or clock.expired():
                 break
-            best = min(best, group_lpt(self.sizes, servers), key=lambda item: item.difference)
+            best = min(best, group_lpt(self.sizes, servers, self._floor), key=lambda item: item.difference)
         if best.difference > bound and len(parts) <= _MAX_GROUPINGS:
             bound, witnesses = self._raise_bound(cuts, parts, bound, best.difference, clock)
             best = self._improve(cuts, witnesses, bound, best, clock)
@@ -253,7 +299,12 @@ class LevelSearch:
         if layers is None:
             return None
         shares = witness.lattice.trace(witness.servers, witness.low, witness.high, layers)
-        return pack(self.sizes, witness.servers, witness.lattice, shares, witness.high)
+        return pack(self.sizes, witness.servers, witness.lattice, shares, witness.high, self._floor)
+
+
+def _better(one: Level, other: Level) -> Level:
+    best = min(one.assignment, other.assignment, key=lambda item: item.difference)
+    return Level(one.cuts, best, max(one.bound, other.bound))
 
 
 @lru_cache(maxsize=16)
@@ -268,25 +319,4 @@ def search_of(instance: ParametersInstance) -> LevelSearch:
     -------
     LevelSearch
     """
-    return LevelSearch(instance)
-
-
-def levels(instance: ParametersInstance, clock: Clock) -> Sequence[Level]:
-    """Return the levels from no cut to the first that attains the trivial bound.
-
-    Parameters
-    ----------
-    instance : blocks and servers
-    clock : when to stop
-
-    Returns
-    -------
-    sequence of Level
-    """
-    search = search_of(instance)
-    found: list[Level] = []
-    for cuts in range(instance.servers):
-        found.append(search.level(cuts, clock))
-        if found[-1].assignment.difference == search.trivial_bound or clock.expired():
-            break
-    return found
+    return LevelSearch(instance.sizes.tolist(), instance.servers)

@@ -18,7 +18,12 @@ _MAX_BITS = 4_000_000
 
 
 def pack(
-    sizes: Sequence[int], servers: tuple[int, ...], lattice: Lattice, shares: Sequence[Share], high: int
+    sizes: Sequence[int],
+    servers: tuple[int, ...],
+    lattice: Lattice,
+    shares: Sequence[Share],
+    high: int,
+    least_high: int = 0,
 ) -> Assignment | None:
     """Find whole blocks for every group that give it exactly the coarse sum and at least the fine sum of its share.
 
@@ -32,6 +37,7 @@ def pack(
     lattice : the relaxation
     shares : what it gives each group
     high : largest parameters of a server
+    least_high : as in `spread`
 
     Returns
     -------
@@ -61,7 +67,7 @@ def pack(
     totals = [0] * len(servers)
     for block, group in enumerate(groups):
         totals[group] += sizes[block]
-    return Assignment(servers, tuple(groups), spread(totals, servers))
+    return Assignment(servers, tuple(groups), spread(totals, servers, least_high))
 
 
 def _fill(

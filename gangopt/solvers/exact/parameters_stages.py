@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gangopt.errors import InputError
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
-from gangopt.instances.parameters_grouping import cut
+from gangopt.instances.parameters_grouping import cut, grouped
 from gangopt.solvers.contract import Controls, Termination
 from gangopt.solvers.exact.parameters_counts import even_split, level_counts
 from gangopt.solvers.exact.parameters_levels import Clock, Level, LevelSearch, search_of
@@ -130,6 +130,9 @@ def _take_stage(
             _take_better(instance, state, objective, found.solution)
         value = _value(instance, state.solution, objective)
         bound = min(bound, value)
+        if objective == "size_difference" and state.caps.request_difference is None:
+            cuts = _cuts(instance, state.caps)
+            search.learn(Level(cuts, grouped(instance, state.solution, instance.servers - cuts), bound))
         if found.termination == "interrupted":
             raise KeyboardInterrupt
         if not _closed(value, bound, controls.rel_gap):
@@ -176,7 +179,8 @@ def _candidates(
 
 
 def _cuts(instance: ParametersInstance, caps: Caps) -> int:
-    return instance.servers - 1 if caps.requests is None else caps.requests - len(instance.sizes)
+    most = instance.servers - 1
+    return most if caps.requests is None else min(most, caps.requests - len(instance.sizes))
 
 
 def _fewest(search: LevelSearch, caps: Caps, clock: Clock) -> list[Level]:
