@@ -50,6 +50,11 @@ _EXACT = Method(
     "both decisions at once: bounds by classes of equal servers, placements that meet them, then form `joint`",
     exact=True,
 )
+_RETRY = Method(
+    "retry",
+    "gangopt.solvers.heuristics.interval:retry",
+    "a pair of heuristics, the allocator within ever smaller capacities until all jobs find a place",
+)
 _PAIRS = [
     _pair(first, second)
     for first in allocation.PROBLEM.methods.values()
@@ -82,12 +87,14 @@ PROBLEM = Problem(
             ),
         )
     },
-    methods={item.name: item for item in (_EXACT, *_PAIRS)},
+    methods={item.name: item for item in (_EXACT, *_PAIRS, _RETRY)},
     families={
         item.name: item
         for item in (
             Family("random", f"{_GENERATORS}:random", "random jobs of three model types on equal servers"),
-            Family("testbed", f"{_GENERATORS}:testbed", "jobs of the nine models on the 13 servers of the testbed"),
+            Family(
+                "testbed", f"{_GENERATORS}:optimus_testbed", "the nine models at random progress on testbed servers"
+            ),
         )
     },
     metrics={
@@ -109,6 +116,7 @@ PROBLEM = Problem(
         "optimus+optimus",
         "drf+spread",
         "tetris+pack",
+        "retry",
     ),
     table_metrics=("jobs_placed", "sum_completion_time", "transfer_time"),
     describe="gangopt.instances.interval_text:describe",

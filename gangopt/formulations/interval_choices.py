@@ -17,6 +17,9 @@ __all__ = ["add_choices", "chosen", "hint_choices", "key_of", "linear"]
 Key = tuple[int, int, int, int]
 """Job, parameter servers, workers, level."""
 
+Pieces = list[tuple[int, int, int]]
+"""Server, parameter servers and workers of one job on it."""
+
 
 def key_of(choice: Choice) -> Key:
     """Return the index of a choice in the Var `level`."""
@@ -93,8 +96,8 @@ def hint_choices(
     block: Any,  # noqa: ANN401 - Pyomo is untyped
     data: IntervalData,
     solution: IntervalSolution,
-) -> list[tuple[Choice, list[tuple[int, int, int]]] | None]:
-    """Set `level` and `paused` to a Solution and return the choice and pieces of every job, None for a paused one.
+) -> list[tuple[Choice, Pieces]] | None:
+    """Set `level` and `paused` to a Solution and return the choice and pieces of every placed job.
 
     A configuration that was left out because a smaller one is as good is replaced by that one: tasks are taken away.
 
@@ -106,25 +109,28 @@ def hint_choices(
 
     Returns
     -------
-    list
+    list or None
+        None, and nothing set, if a placed job has no such choice.
     """
-    block.level.set_values(dict.fromkeys(block.level, 0))
-    found: list[tuple[Choice, list[tuple[int, int, int]]] | None] = []
+    found = []
     for j, pieces in enumerate(solution.placement.pieces):
         best = _replacement(data, j, list(pieces)) if pieces else None
-        block.paused[j].set_value(int(best is None))
+        if pieces and best is None:
+            return None
         if best is not None:
-            block.level[key_of(best[0])].set_value(1)
-        found.append(best)
+            found.append(best)
+    block.level.set_values(dict.fromkeys(block.level, 0))
+    for j, pieces in enumerate(solution.placement.pieces):
+        block.paused[j].set_value(int(not pieces))
+    for choice, _ in found:
+        block.level[key_of(choice)].set_value(1)
     return found
 
 
-def _replacement(
-    data: IntervalData, j: int, pieces: list[tuple[int, int, int]]
-) -> tuple[Choice, list[tuple[int, int, int]]] | None:
+def _replacement(data: IntervalData, j: int, pieces: Pieces) -> tuple[Choice, Pieces] | None:
     """Return the cheapest choice that taking tasks from the last servers makes, with its pieces."""
     total_ps, total_workers = sum(x for _, x, _ in pieces), sum(y for _, _, y in pieces)
-    best: tuple[Choice, list[tuple[int, int, int]]] | None = None
+    best: tuple[Choice, Pieces] | None = None
     for choice in data.choices[j]:
         if choice.ps > total_ps or choice.workers > total_workers or (best and choice.seconds >= best[0].seconds):
             continue
@@ -135,7 +141,7 @@ def _replacement(
     return best
 
 
-def _without(pieces: list[tuple[int, int, int]], ps: int, workers: int) -> list[tuple[int, int, int]]:
+def _without(pieces: Pieces, ps: int, workers: int) -> Pieces:
     held = []
     for k, x, y in reversed(pieces):
         a, b = min(x, ps), min(y, workers)

@@ -18,7 +18,7 @@ from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_reasons import paused_reasons
 from gangopt.instances.placement_solution import PlacementSolution
 
-__all__ = ["classes_model", "fill_classes", "hint_classes", "read_classes"]
+__all__ = ["classes_model", "count_pieces", "fill_classes", "hint_classes", "read_classes"]
 
 MAX_COLUMNS = 1_000_000
 DUAL_FEASIBLE = range(1, 5)
@@ -56,8 +56,7 @@ def fill_classes(block: Any, instance: IntervalInstance, data: IntervalData | No
     """
     data = choices_of(instance) if data is None else data
     of_class = range(len(data.placement.classes))
-    count = sum(len(pieces) for mine in data.choices for item in mine for pieces in item.pieces)
-    require_size("interval classes", count + sum(map(len, data.choices)), MAX_COLUMNS)
+    require_size("interval classes", count_pieces(data) + sum(map(len, data.choices)), MAX_COLUMNS)
     with PauseGC():
         add_choices(block, instance, data)
         block.classes = RangeSet(0, len(of_class) - 1)
@@ -74,6 +73,20 @@ def fill_classes(block: Any, instance: IntervalInstance, data: IntervalData | No
         )
         _add_tasks(block, data)
         _add_capacities(block, data)
+
+
+def count_pieces(data: IntervalData) -> int:
+    """Return how many pieces on classes of servers the form has.
+
+    Parameters
+    ----------
+    data : what can be chosen
+
+    Returns
+    -------
+    int
+    """
+    return sum(len(pieces) for mine in data.choices for item in mine for pieces in item.pieces)
 
 
 def _most(data: IntervalData, p: int, w: int, c: int, x: int, y: int) -> int:
@@ -173,21 +186,33 @@ def read_classes(block: Any, instance: IntervalInstance) -> IntervalSolution:  #
     return IntervalSolution(allocation, PlacementSolution(tuple(rows), paused_reasons(placement, rows)))
 
 
-def hint_classes(block: Any, instance: IntervalInstance, solution: IntervalSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+def hint_classes(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: IntervalInstance,
+    solution: IntervalSolution,
+    data: IntervalData | None = None,
+) -> bool:
     """Set the variables of a block to a Solution, for a warm start.
 
     Parameters
     ----------
-    block : a block filled by `fill_classes` with all choices
+    block : a block filled by `fill_classes`
     instance : the interval
     solution : a feasible Solution
+    data : the choices that the block was filled with; None for all
+
+    Returns
+    -------
+    bool
+        False, and nothing set, if the choices do not contain the solution.
     """
-    data = choices_of(instance)
+    data = choices_of(instance) if data is None else data
+    chosen_pieces = hint_choices(block, data, solution)
+    if chosen_pieces is None:
+        return False
     block.pieces.set_values(dict.fromkeys(block.pieces, 0))
-    for best in hint_choices(block, data, solution):
-        if best is None:
-            continue
-        choice, held = best
+    for choice, held in chosen_pieces:
         counts = Counter((data.placement.class_of[k], x, y) for k, x, y in held)
         for piece, number in counts.items():
             block.pieces[(*key_of(choice), *piece)].set_value(number)
+    return True

@@ -192,18 +192,31 @@ def read_joint(block: Any, instance: IntervalInstance) -> IntervalSolution:  # n
     return IntervalSolution(allocation, PlacementSolution(tuple(held), reasons))
 
 
-def hint_joint(block: Any, instance: IntervalInstance, solution: IntervalSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+def hint_joint(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: IntervalInstance,
+    solution: IntervalSolution,
+    data: IntervalData | None = None,
+) -> bool:
     """Set the variables of a block to a Solution, for a warm start.
 
     Parameters
     ----------
-    block : a block filled by `fill_joint` with all choices
+    block : a block filled by `fill_joint`
     instance : the interval
     solution : a feasible Solution
+    data : the choices that the block was filled with; None for all
+
+    Returns
+    -------
+    bool
+        False, and nothing set, if the choices do not contain the solution.
     """
+    chosen_pieces = hint_choices(block, choices_of(instance) if data is None else data, solution)
+    if chosen_pieces is None:
+        return False
     block.piece.set_values(dict.fromkeys(block.piece, 0))
-    for best in hint_choices(block, choices_of(instance), solution):
-        if best is not None:
-            choice, held = best
-            for piece in held:
-                block.piece[choice.job, choice.ps, choice.workers, *piece].set_value(1)
+    for choice, held in chosen_pieces:
+        for piece in held:
+            block.piece[choice.job, choice.ps, choice.workers, *piece].set_value(1)
+    return True

@@ -111,7 +111,12 @@ class IntervalDocument(InstanceDocument):
                 for label, row in zip(instance.servers, instance.capacity.tolist(), strict=True)
             ],
             jobs=[
-                IntervalJob(**job.model_dump(), **{field: float(getattr(instance, field)[j]) for field in _NETWORK})
+                IntervalJob(
+                    **job.model_dump(),
+                    size=float(instance.size[j]),
+                    ps_bandwidth=float(instance.ps_bandwidth[j]),
+                    worker_bandwidth=float(instance.worker_bandwidth[j]),
+                )
                 for j, job in enumerate(jobs.jobs)
             ],
             tables=jobs.tables,

@@ -14,7 +14,7 @@ from gangopt.instances.generators.allocation import NODE, SERVER
 from gangopt.instances.generators.placement import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
 from gangopt.instances.interval import IntervalInstance
 
-__all__ = ["random", "testbed"]
+__all__ = ["optimus_testbed", "random"]
 
 SIZE = np.array([102.2, 553.4, 6.92])
 """MB of ResNet-50, VGG-16 and ResNeXt-110, from the public trace of DL2."""
@@ -52,7 +52,7 @@ def random(
     mode: Literal["async", "sync", "mixed"] = "mixed",
     seed: int = 0,
 ) -> IntervalInstance:
-    """Return random jobs of three model types on equal servers of 16 cores, 48 GB and 2 GPUs.
+    """Return random jobs of three model types on equal servers.
 
     The jobs are those of `allocation/random` with as many nodes; every model has its type's size, every task 125 MB/s.
 
@@ -61,7 +61,8 @@ def random(
     jobs : number of jobs
     servers : number of servers; default two a job
     max_tasks : largest w_j and largest p_j, tasks
-    tasks : a worker holds one GPU (`gpu`), or trains on its cores (`cpu`)
+    tasks : `gpu`: a worker holds one GPU, servers have 16 cores, 48 GB and 2 GPUs; `cpu`: workers train on their cores,
+        servers have 16 cores and 80 GB
     mode : `async`, `sync`, or `mixed`: each job either with probability one half
     seed : of numpy's default generator
 
@@ -84,12 +85,12 @@ def random(
     shared = allocations.random(jobs=jobs, nodes=servers, max_tasks=max_tasks, mode=mode, seed=seed)
     kind = (shared.ps_demand[:, None, :] == SERVER).all(axis=2).argmax(axis=1)
     if tasks == "cpu":
-        shared = dataclasses.replace(shared, worker_demand=shared.worker_demand * np.array([1.0, 1.0, 0.0]))
+        shared = _without_gpus(shared)
     bandwidth = np.full(jobs, GIGABIT)
     return IntervalInstance.on_servers(
         shared,
         tuple(f"server-{k}" for k in range(servers)),
-        np.tile(NODE, (servers, 1)),
+        np.tile(NODE if tasks == "gpu" else CPU_SERVER[:2], (servers, 1)),
         name="interval/random",
         description=f"{jobs} {mode} jobs of three model types on {servers} equal servers, workers on {tasks}",
         source=f"{shared.source}; model sizes: public trace of DL2; 125 MB/s (1 GbE) for every task",
@@ -99,7 +100,18 @@ def random(
     )
 
 
-def testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, seed: int = 0) -> IntervalInstance:
+def _without_gpus(shared: AllocationInstance) -> AllocationInstance:
+    return dataclasses.replace(
+        shared,
+        resources=shared.resources[:2],
+        units=shared.units[:2],
+        capacity=shared.capacity[:2],
+        worker_demand=shared.worker_demand[:, :2],
+        ps_demand=shared.ps_demand[:, :2],
+    )
+
+
+def optimus_testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, seed: int = 0) -> IntervalInstance:
     """Return jobs of the nine models at random progress, on servers of the two kinds of the Optimus testbed.
 
     The models come in random order, over again beyond nine jobs; the part of its steps that a job has left is uniform
@@ -166,7 +178,7 @@ def _copies(chosen: list[int], left: np.ndarray) -> AllocationInstance:
         mode=tuple(base.mode[model] for model in chosen),
         steps=np.ceil(base.steps[chosen] * left),
         progress=1 - left,
-        table=None,
+        table=np.full(len(chosen), -1),
         job_sources=tuple(base.job_sources[model] for model in chosen),
         **{name: getattr(base, name)[chosen] for name in columns},
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import math
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from gangopt.decisions import problems
+from gangopt.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.registry import Method
 
-__all__ = ["admitted", "in_turn", "pair", "signed", "split_options"]
+__all__ = ["admitted", "in_turn", "pair", "retry", "signed", "split_options"]
 
 Allocate = Callable[[AllocationInstance], AllocationSolution]
 Place = Callable[[Any], PlacementSolution]
@@ -43,6 +46,57 @@ def in_turn(instance: IntervalInstance, allocate: Allocate, place: Place) -> Int
     else:
         allocation = _of_some(instance, jobs, allocate)
     return IntervalSolution(allocation, place(instance.placement_of(allocation)))
+
+
+def retry(
+    instance: IntervalInstance, *, allocation: str = "optimus", placement: str = "optimus", step: float = 0.05
+) -> IntervalSolution:
+    """Allocate within ever smaller capacities, and place, until no more jobs are paused than counting forces.
+
+    What the allocator is told to share shrinks by `step` of every capacity each time, as long as the smallest
+    configurations fit. The solution with the lowest objective is returned, of equal ones the first.
+
+    Parameters
+    ----------
+    instance : the interval
+    allocation : heuristic of decision `allocation`
+    placement : heuristic of decision `placement`
+    step : share of the capacities, from 0.01 to 1
+
+    Returns
+    -------
+    IntervalSolution
+
+    Raises
+    ------
+    InputError
+        If a method is unknown, exact, random, or for one job only, or the step is out of range.
+    """
+    if not 0.01 <= step <= 1:
+        raise InputError(f"retry: step={step:g}, from 0.01 to 1 is needed")
+    both = problems[instance.noun].method(f"{allocation}+{placement}")[0]
+    if both.exact or both.takes_seed():
+        raise InputError(f"retry: {both.name}, two heuristics without random choices are needed")
+    allocate = problems["allocation"].methods[allocation].function()
+    place = problems["placement"].methods[placement].function()
+    best = in_turn(instance, allocate, place)
+    score = instance.evaluate(best)
+    for number in range(1, math.ceil(1 / step)):
+        if score.metrics["paused_beyond_count"] <= 0:
+            break
+        try:
+            solution = in_turn(instance, _within(allocate, 1 - number * step), place)
+        except (InfeasibleError, NoSolutionError):
+            break
+        found = instance.evaluate(solution)
+        if found.objective < score.objective:
+            best, score = solution, found
+    return best
+
+
+def _within(allocate: Allocate, part: float) -> Allocate:
+    """Return an allocation method that shares part of the capacities."""
+    return lambda shared: allocate(dataclasses.replace(shared, capacity=part * shared.capacity))
 
 
 def _of_some(instance: IntervalInstance, jobs: list[int], allocate: Allocate) -> AllocationSolution:

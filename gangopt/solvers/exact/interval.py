@@ -1,0 +1,312 @@
+r"""Exact methods of `interval`: two exact decisions in turn, and the joint optimum.
+
+The joint optimum:
+
+1. Starts: pairs of heuristics, each retried within smaller capacities until every job finds a place.
+2. Prices of the cluster's capacities in sum, from a linear relaxation in which a configuration has the transfer times
+   that it can have alone, give a bound L. A solution that makes a choice of reduced cost r costs at least L + r, so
+   choices beyond the best known solution are dropped.
+3. Form `classes` merges servers of equal capacity. Every solution is one of it, so its optimum is a bound.
+4. Its allocation is placed by the exact method of `placement`. If that meets the bound, the optimum is proven.
+5. Else form `joint` settles it where it is small enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gangopt.decisions import problems
+from gangopt.formulations.interval_classes import classes_model, count_pieces, hint_classes, read_classes
+from gangopt.formulations.interval_data import IntervalData, choices_of
+from gangopt.formulations.interval_joint import count_columns, hint_joint, joint_model, read_joint
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact import placement as exact_placement
+from gangopt.solvers.exact.by_form import settings_of
+from gangopt.solvers.exact.interval_prices import all_local_bound, priced
+from gangopt.solvers.heuristics.interval import in_turn, retry, signed, split_options
+
+__all__ = ["exact", "pair"]
+
+GAP = 1e-10
+"""Relative gap at which an optimum counts as proven inside this method; what is reported is proven to 1e-9."""
+
+STARTS = (("optimus", "optimus"), ("optimus", "pack"), ("drf", "pack"), ("equal", "optimus"))
+LARGE_STARTS = (("optimus", "optimus"), ("equal", "optimus"))
+
+MAX_CONFIGURATIONS = 60_000
+"""Most configurations of all jobs together for which levels are enumerated."""
+
+MAX_PIECES = 60_000
+"""Most pieces of form `classes`."""
+
+MAX_JOINT = 30_000
+"""Most columns of form `joint`."""
+
+
+class _Stop(Exception):  # noqa: N818 - a signal between functions of this module, never an error of the user
+    """The method ends with what it has, for the reason given."""
+
+    def __init__(self, termination: Termination, reason: str | None = None) -> None:
+        super().__init__(termination)
+        self.termination: Termination = termination
+        self.reason = reason
+
+
+@dataclass
+class _State:
+    """What is known so far."""
+
+    instance: IntervalInstance
+    controls: Controls
+    solution: IntervalSolution | None = None
+    objective: float = math.inf
+    bound: float = -math.inf
+    form: str = "classes"
+    trajectory: list[tuple[float, float | None, float | None]] = field(default_factory=list)
+    build_seconds: float = 0.0
+    metrics: dict[str, Any] = field(default_factory=dict)
+    version: str = ""
+
+    def offer(self, solution: IntervalSolution | None = None, bound: float | None = None) -> None:
+        """Take a solution if it is better, and a bound if it is better."""
+        before = (self.objective, self.bound)
+        if solution is not None:
+            objective = self.instance.evaluate(solution).objective
+            if objective < self.objective:
+                self.objective, self.solution = objective, solution
+        if bound is not None:
+            self.bound = max(self.bound, min(bound, self.objective))
+        if before != (self.objective, self.bound):
+            known = self.bound if math.isfinite(self.bound) else None
+            best = self.objective if self.solution is not None else None
+            self.trajectory.append((self.controls.elapsed(), best, known))
+            if self.controls.on_progress is not None:
+                self.controls.on_progress(ProgressEvent(self.controls.elapsed(), best, known))
+
+    def check(self) -> None:
+        """End the method where the optimum is proven to the gap asked for, or the time is over."""
+        if self.objective - self.bound <= max(self.controls.rel_gap, GAP) * abs(self.bound):
+            raise _Stop("optimal")
+        if self.controls.remaining() == 0.0:
+            raise _Stop("time_limit")
+
+    def outcome(self, stop: _Stop) -> Outcome:
+        """Return what was found and proved."""
+        return Outcome(
+            termination=stop.termination,
+            solution=self.solution,
+            bound=self.bound if math.isfinite(self.bound) else None,
+            form=self.form,
+            build_seconds=self.build_seconds,
+            solve_seconds=self.controls.elapsed() - self.build_seconds,
+            trajectory=tuple(self.trajectory),
+            solver="highs" if self.version else "",
+            version=self.version,
+            metrics=self.metrics,
+            reason=stop.reason,
+        )
+
+
+def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
+    """Decide allocation and placement at once, for the least objective, and prove it.
+
+    Parameters
+    ----------
+    instance : the interval
+    controls : settings of the call
+
+    Returns
+    -------
+    Outcome
+        Where the forms would be too large, `completed` with the bound of the prices and the best start. Metrics:
+        `choices`, `choices_kept`, `classes_columns` and `joint_columns`, as far as the method went.
+    """
+    state = _State(instance, controls)
+    try:
+        _run(state)
+    except _Stop as stop:
+        return state.outcome(stop)
+    except KeyboardInterrupt:
+        return state.outcome(_Stop("interrupted"))
+    return state.outcome(_Stop("time_limit", "the last model ended with a gap above the one asked for"))
+
+
+def _run(state: _State) -> None:
+    instance = state.instance
+    state.offer(state.controls.start)
+    cells = int((instance.allocation.max_ps * instance.allocation.max_workers).sum())
+    large = cells > MAX_CONFIGURATIONS
+    for allocation, placement in LARGE_STARTS if large else STARTS:
+        state.offer(retry(instance, allocation=allocation, placement=placement))
+    if large:
+        state.offer(bound=all_local_bound(instance, state.controls))
+        state.check()
+        raise _Stop("completed", f"{cells:,} configurations, joint models are built up to {MAX_CONFIGURATIONS:,}")
+    data = _priced(state)
+    _classes(state, data)
+    if state.solution is not None:
+        data = data.within(instance, state.objective)
+    _joint(state, data)
+
+
+def _priced(state: _State) -> IntervalData:
+    instance = state.instance
+    begin = state.controls.elapsed()
+    every = choices_of(instance)
+    bound, data = priced(instance, every.within(instance, state.objective), state.objective)
+    state.build_seconds += state.controls.elapsed() - begin
+    state.metrics["choices"] = sum(map(len, every.choices))
+    state.metrics["choices_kept"] = sum(map(len, data.choices))
+    state.offer(bound=bound)
+    state.check()
+    return data
+
+
+def _classes(state: _State, data: IntervalData) -> None:
+    instance = state.instance
+    state.metrics["classes_columns"] = pieces = count_pieces(data)
+    if pieces > MAX_PIECES:
+        raise _Stop(
+            "completed", f"{pieces:,} pieces on classes of servers, joint models are built up to {MAX_PIECES:,}"
+        )
+    begin = state.controls.elapsed()
+    model = classes_model(instance, data)
+    _solve(state, model, begin, hint_classes, data)
+    if model.level and next(iter(model.level.values())).value is not None:
+        found = read_classes(model, instance)
+        state.offer(found)
+        state.check()
+        # a placement of its counts that meets the bound proves the optimum, whichever servers the form forgot
+        placed = exact_placement.exact(
+            instance.placement_of(found.allocation), replace(state.controls, start=None, form=None, on_progress=None)
+        )
+        if placed.solution is not None:
+            state.offer(IntervalSolution(found.allocation, placed.solution))
+        if placed.termination == "interrupted":
+            raise KeyboardInterrupt
+    state.check()
+
+
+def _joint(state: _State, data: IntervalData) -> None:
+    instance = state.instance
+    state.metrics["joint_columns"] = columns = count_columns(data)
+    if columns > MAX_JOINT:
+        raise _Stop("completed", f"{columns:,} columns with every server, form joint is solved up to {MAX_JOINT:,}")
+    from pyomo.environ import Constraint
+
+    state.form = "joint"
+    begin = state.controls.elapsed()
+    model = joint_model(instance, data)
+    if math.isfinite(state.bound):
+        low = state.bound - 1e-9 * max(1.0, abs(state.bound))
+        model.known_bound = Constraint(expr=model.objective_value >= low)
+    _solve(state, model, begin, hint_joint, data)
+    if model.level and next(iter(model.level.values())).value is not None:
+        state.offer(read_joint(model, instance))
+    state.check()
+
+
+def _solve(state: _State, model: Any, begin: float, hint: Callable[..., bool], data: IntervalData) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Solve a form from the best solution and take its bound; the values stay on the model."""
+    from gangopt.solvers.highs import solve_model
+
+    none_paused = state.objective < state.instance.pause_cost
+    if none_paused:
+        model.paused.fix(0)
+    start = state.solution is not None and hint(model, state.instance, state.solution, data)
+    state.build_seconds += state.controls.elapsed() - begin
+    outcome = solve_model(model, replace(settings_of(state.controls), on_progress=None), warm_start=bool(start))
+    state.version = outcome.version
+    if outcome.solution_status == "none":
+        model.level.set_values(dict.fromkeys(model.level))
+    if outcome.termination == "interrupted":
+        raise KeyboardInterrupt
+    if outcome.termination == "infeasible":
+        # no choice was left that is better than the best solution
+        state.offer(bound=state.objective)
+    elif outcome.bound is not None:
+        state.offer(bound=outcome.bound)
+
+
+def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
+    """Return the method that allocates by one method and places by another, at least one of them exact.
+
+    Two optima in turn are no joint optimum, so the Outcome has no bound.
+
+    Parameters
+    ----------
+    allocation : method of decision `allocation`
+    placement : method of decision `placement`
+
+    Returns
+    -------
+    callable
+        `(instance, controls, **options) -> Outcome`; the options are those of both, by name.
+    """
+    first, second = problems["allocation"].methods[allocation], problems["placement"].methods[placement]
+
+    def run(instance: IntervalInstance, controls: Controls, **options: Any) -> Outcome:  # noqa: ANN401 - of either method
+        mine, theirs = split_options(first, second, options)
+        turns = _Turns(replace(controls, start=None, form=None, on_progress=None))
+
+        def allocate(shared: AllocationInstance) -> AllocationSolution:
+            return turns.take(first, shared, mine)  # type: ignore[no-any-return]
+
+        def place(given: PlacementInstance) -> PlacementSolution:
+            return turns.take(second, given, theirs)  # type: ignore[no-any-return]
+
+        try:
+            solution = in_turn(instance, allocate, place)
+        except _Stop as stop:
+            return Outcome(stop.termination, None, None, reason=stop.reason, options=options)
+        return Outcome(
+            turns.termination,
+            solution,
+            None,
+            form=None,
+            solve_seconds=controls.elapsed(),
+            options=options,
+            metrics=turns.metrics,
+        )
+
+    return signed(run, (first, second))
+
+
+class _Turns:
+    """The two decisions of a pair, one after the other, within the time of one call."""
+
+    def __init__(self, controls: Controls) -> None:
+        self.controls = controls
+        self.termination: Termination = "completed"
+        self.metrics: dict[str, Any] = {}
+
+    def take(self, method: Any, instance: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401 - of either decision
+        """Take one decision; a limit that cuts it short is that of the pair.
+
+        Parameters
+        ----------
+        method : method of the decision
+        instance : what is to be decided
+        options : of the method
+
+        Returns
+        -------
+        the decision's Solution
+        """
+        if not method.exact:
+            seed = {"seed": self.controls.seed} if method.takes_seed() else {}
+            return method.function()(instance, **options, **seed)
+        outcome = method.function()(instance, self.controls, **options)
+        if outcome.termination != "optimal" and self.termination == "completed":
+            self.termination = outcome.termination
+        self.metrics[f"{instance.noun}_bound"] = outcome.bound
+        if outcome.solution is None:
+            raise _Stop(outcome.termination, outcome.reason)
+        return outcome.solution

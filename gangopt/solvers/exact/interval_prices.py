@@ -1,0 +1,138 @@
+"""Bounds of `interval` that forget the servers: resource prices over the cluster, and allocation with all local."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.formulations.interval_data import Choice, IntervalData
+from gangopt.instances.interval import IntervalInstance
+from gangopt.solvers.contract import Controls
+
+if TYPE_CHECKING:
+    from gangopt.instances.allocation import AllocationInstance
+
+__all__ = ["all_local_bound", "priced"]
+
+FloatArray = NDArray[np.float64]
+
+
+def priced(instance: IntervalInstance, data: IntervalData, objective: float) -> tuple[float | None, IntervalData]:
+    r"""Return a bound from resource prices, and the choices that a solution better than a known one can make.
+
+    With prices :math:`\lambda^r \ge 0` for the cluster's capacities in sum,
+
+    .. math:: L = \sum_j \min_i (T_{ji} + \lambda \cdot d_{ji}) - \lambda \cdot C
+
+    is a bound on every solution that pauses no job, and one that makes choice i for job j costs at least L plus what i
+    costs above the minimum of its job. The prices are the dual of the linear relaxation; L is computed from them, so it
+    holds whatever the solver's tolerances are.
+
+    Parameters
+    ----------
+    instance : the interval
+    data : its choices
+    objective : of the known solution; infinite without one
+
+    Returns
+    -------
+    bound : seconds, None where a job must be paused or has no choice
+    data : fewer choices; the same where the known solution pauses a job
+    """
+    if instance.fewest_paused or not all(data.choices):
+        return None, data
+    flat = [item for mine in data.choices for item in mine]
+    owner = np.array([item.job for item in flat])
+    seconds = np.array([item.seconds for item in flat])
+    need = _needs(data, flat)
+    capacity = sum(
+        len(item.servers) * np.array(item.capacity, dtype=float) for item in data.placement.classes
+    ) * np.ones(need.shape[1])
+    price = _prices(owner, seconds, need, capacity, len(data.choices))
+    reduced = seconds + need @ price
+    least = np.full(len(data.choices), np.inf)
+    np.minimum.at(least, owner, reduced)
+    bound = float(least.sum() - price @ capacity)
+    # a rounding's worth below, so that the bound never exceeds the optimum
+    bound -= 1e-11 * abs(bound)
+    if objective >= instance.pause_cost:
+        return bound, data
+    keep = bound + reduced - least[owner] <= objective + 1e-9 * abs(objective)
+    kept: list[list[Choice]] = [[] for _ in data.choices]
+    for item, chosen in zip(flat, keep.tolist(), strict=True):
+        if chosen:
+            kept[item.job].append(item)
+    return bound, replace(data, choices=tuple(map(tuple, kept)))
+
+
+def _needs(data: IntervalData, flat: list[Choice]) -> FloatArray:
+    """Return what each choice takes in sum over the servers, in the counts of the placement's data, shape (n, R)."""
+    jobs = data.placement.jobs
+    rows = [jobs[item.job].need((item.ps, item.workers)) for item in flat]
+    return np.array(rows, dtype=float).reshape(len(flat), len(data.placement.resources))
+
+
+def _prices(
+    owner: NDArray[np.int64], seconds: FloatArray, need: FloatArray, capacity: FloatArray, J: int
+) -> FloatArray:
+    """Return the prices of the resources, seconds for one count of each, at least 0, shape (R,)."""
+    from scipy.sparse import csr_matrix, vstack
+
+    from gangopt.solvers.highs import LinearArrays, solve_arrays
+
+    n, R = need.shape
+    one = csr_matrix((np.ones(n), (owner, np.arange(n))), shape=(J, n))
+    used = csr_matrix((need / capacity).T)
+    arrays = LinearArrays.from_matrix(
+        costs=seconds,
+        matrix=vstack([one, used]),
+        row_lower=np.concatenate((np.ones(J), np.full(R, -np.inf))),
+        row_upper=np.ones(J + R),
+        lower=0.0,
+        upper=np.inf,
+        integer=False,
+    )
+    outcome = solve_arrays(arrays)
+    if outcome.row_duals is None:
+        return np.zeros(R)
+    return np.maximum(0.0, -outcome.row_duals[J:]) / capacity
+
+
+def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | None:
+    """Return the bound of the exact method of `allocation` on the jobs without any transfers.
+
+    No placement makes a job faster than that, and placed jobs stay within the capacities in sum.
+
+    Parameters
+    ----------
+    instance : the interval
+    controls : settings of the call
+
+    Returns
+    -------
+    float or None
+        Seconds; None where a job must be paused, or nothing was proven in time.
+    """
+    from gangopt.errors import InfeasibleError
+    from gangopt.solvers.exact import allocation
+
+    if instance.fewest_paused:
+        return None
+    try:
+        outcome = allocation.exact(_without_transfers(instance.allocation), replace(controls, start=None, rel_gap=1e-4))
+    except InfeasibleError:
+        return None
+    return outcome.bound
+
+
+def _without_transfers(shared: AllocationInstance) -> AllocationInstance:
+    theta = shared.theta.copy()
+    mode = np.array(shared.mode)
+    theta[mode == "async", 1] = 0.0
+    theta[mode == "sync", 2] = 0.0
+    # an instance needs a speed that is finite; so small a time for a step changes no bound
+    theta[(mode != "table") & ~theta.any(axis=1), 0] = 1e-100
+    return replace(shared, theta=theta)
