@@ -217,8 +217,8 @@ def row_bound(
     """
     left = controls.remaining()
     own = _bound_at(instance, score, Clock(_ROW_SECONDS if left is None else min(left, _ROW_SECONDS)))
-    requests = score.metrics["requests"]
-    return max([float(own), *(bound for other, bound in proven if other.metrics["requests"] >= requests)])
+    requests = int(score.metrics["requests"])
+    return max([float(own), *(bound for other, bound in proven if int(other.metrics["requests"]) >= requests)])
 
 
 def _bound_at(instance: ParametersInstance, score: Score, clock: Clock) -> int:
