@@ -30,6 +30,10 @@ __all__ = [
 PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
+MARKERS = "oDsv^P*X<>hpd"
+"""Thirteen markers and ten colours: the two together repeat only after 130 methods."""
+
+
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     from matplotlib.figure import Figure
 
@@ -37,14 +41,20 @@ def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, figure.add_subplot()
 
 
-def _methods(comparison: Comparison) -> list[str]:
-    return list(dict.fromkeys(row.method for row in comparison.rows if row.method))
+def _methods(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row.method for row in rows if row.method))
+
+
+def _decisions(comparison: Comparison) -> list[list[Row]]:
+    nouns = dict.fromkeys(row.problem for row in comparison.rows if row.rel_gap is not None)
+    return [[row for row in comparison.rows if row.problem == noun and row.rel_gap is not None] for noun in nouns]
 
 
 def gap_chart(comparison: Comparison) -> Figure:
-    """Return the gap of every method on every instance, one group of points an instance.
+    """Return the gap of every method on every instance, one panel a decision, one group of points an instance.
 
-    Gaps are in percent on an axis that is linear below 0.1 % and logarithmic above; infinite gaps are left out.
+    Gaps are in percent on an axis that is linear below 0.1 % and logarithmic above; infinite gaps are hollow points
+    on the right edge.
 
     Parameters
     ----------
@@ -54,35 +64,65 @@ def gap_chart(comparison: Comparison) -> Figure:
     -------
     Figure
     """
-    instances = list(dict.fromkeys(row.instance for row in comparison.rows if row.rel_gap is not None))
-    figure, axes = _figure(9.0, max(2.6, 1.4 + 0.32 * len(instances)))
-    for number, method in enumerate(_methods(comparison)):
-        points = [
-            (100 * row.rel_gap, instances.index(row.instance))
-            for row in comparison.rows
-            if row.method == method and row.rel_gap is not None and math.isfinite(row.rel_gap)
-        ]
-        offset = 0.5 * ((number + 0.5) / max(1, len(_methods(comparison))) - 0.5)
-        axes.plot(
-            [max(0.0, gap) for gap, _ in points],
-            [place + offset for _, place in points],
-            linestyle="none",
-            marker="oDsv^P*X<>"[number % 10],
-            label=method,
-        )
+    from matplotlib.figure import Figure
+
+    decisions = _decisions(comparison)
+    heights = [_panel_height(rows) for rows in decisions]
+    names = [row.instance for rows in decisions for row in rows]
+    left = 0.3 + CHARACTER * max(map(len, names), default=0)
+    right = 0.6 + CHARACTER * max((len(row.method) for row in comparison.rows), default=0)
+    width, height = left + 5.5 + right, 0.2 + sum(heights) + 0.6 * len(heights)
+    figure = Figure(figsize=(width, height))
+    top = height - 0.2
+    for rows, inches in zip(decisions, heights, strict=True):
+        axes = figure.add_axes((left / width, (top - inches) / height, 5.5 / width, inches / height))
+        _gap_panel(axes, rows)
+        top -= inches + 0.6
+    if decisions:
+        figure.axes[-1].set_xlabel("gap to the best proven bound (%)")
+    return figure
+
+
+LABELS = 80
+"""Most instances that are labelled in one panel."""
+
+CHARACTER = 0.085
+"""Inches that a character of a label takes."""
+
+
+def _panel_height(rows: list[Row]) -> float:
+    """Return inches that hold the instances on the left and the legend on the right; many instances share 14 inches."""
+    instances = len({row.instance for row in rows})
+    return 0.3 + max(min(14.0, 0.34 * instances), 0.27 * len(_methods(rows)))
+
+
+def _gap_panel(axes: Axes, rows: list[Row]) -> None:
+    instances = list(dict.fromkeys(row.instance for row in rows))
+    methods = _methods(rows)
+    edge = axes.get_yaxis_transform()
+    for number, method in enumerate(methods):
+        offset = 0.6 * ((number + 0.5) / len(methods) - 0.5)
+        own = [(row.rel_gap or 0.0, instances.index(row.instance) + offset) for row in rows if row.method == method]
+        look: dict[str, Any] = {
+            "linestyle": "none",
+            "marker": MARKERS[number % len(MARKERS)],
+            "color": f"C{number % 10}",
+        }
+        finite = [(100 * max(0.0, gap), place) for gap, place in own if math.isfinite(gap)]
+        axes.plot([gap for gap, _ in finite], [place for _, place in finite], label=method, **look)
+        beyond = [place for gap, place in own if not math.isfinite(gap)]
+        axes.plot([1.0] * len(beyond), beyond, transform=edge, clip_on=False, markerfacecolor="none", **look)
     axes.set_xscale("symlog", linthresh=0.1)
     axes.set_xlim(left=-0.02)
-    axes.set_yticks(range(len(instances)), instances)
-    axes.set_ylim(len(instances) - 0.4, -0.6)
-    axes.set_xlabel("gap to the best proven bound (%)")
+    labelled = range(0, len(instances), 1 + len(instances) // LABELS)
+    axes.set_yticks(list(labelled), [instances[index] for index in labelled])
+    axes.set_ylim(len(instances) - 0.45, -0.55)
     axes.grid(axis="x", alpha=0.3)
-    if instances:
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    return figure
+    axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
 
 
 def performance_profile(comparison: Comparison) -> Figure:
-    """Return the share of instances that each method solves within a gap, against the gap.
+    """Return the share of instances that each method solves within a gap, against the gap, one panel a decision.
 
     Parameters
     ----------
@@ -92,23 +132,34 @@ def performance_profile(comparison: Comparison) -> Figure:
     -------
     Figure
     """
-    figure, axes = _figure(7.0, 3.6)
-    finite = [100 * gap for gap in _gaps(comparison.rows) if math.isfinite(gap)]
+    from matplotlib.figure import Figure
+
+    nouns = list(dict.fromkeys(rows[0].problem for rows in _decisions(comparison))) or [""]
+    figure = Figure(figsize=(8.0, 3.2 * len(nouns)), layout="constrained")
+    panels = figure.subplots(len(nouns), 1, squeeze=False)[:, 0]
+    for axes, noun in zip(panels, nouns, strict=True):
+        _profile_panel(axes, noun, [row for row in comparison.rows if row.problem == noun])
+    panels[-1].set_xlabel("gap to the best proven bound, at most (%)")
+    return figure
+
+
+def _profile_panel(axes: Axes, noun: str, rows: list[Row]) -> None:
+    finite = [100 * gap for gap in _gaps(rows) if math.isfinite(gap)]
     right = max([1.0, *finite]) * 1.5
-    for method in _methods(comparison):
-        rows = [row for row in comparison.rows if row.method == method]
-        gaps = sorted(max(0.0, 100 * gap) for gap in _gaps(rows) if math.isfinite(gap))
-        shares = [(rank + 1) / len(rows) for rank in range(len(gaps))]
-        axes.step([0.0, *gaps, right], [0.0, *shares, shares[-1] if shares else 0.0], where="post", label=method)
+    for number, method in enumerate(_methods(rows)):
+        own = [row for row in rows if row.method == method]
+        gaps = sorted(max(0.0, 100 * gap) for gap in _gaps(own) if math.isfinite(gap))
+        shares = [(rank + 1) / len(own) for rank in range(len(gaps))]
+        style = ("-", "--", "-.", ":")[number // 10 % 4]
+        steps = [0.0, *shares, shares[-1] if shares else 0.0]
+        axes.step([0.0, *gaps, right], steps, style, where="post", label=method)
     axes.set_xscale("symlog", linthresh=0.1)
     axes.set_xlim(0, right)
     axes.set_ylim(0, 1.03)
-    axes.set_xlabel("gap to the best proven bound, at most (%)")
     axes.set_ylabel("share of instances")
+    axes.set_title(noun, loc="left", fontsize=10)
     axes.grid(alpha=0.3)
-    if _methods(comparison):
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-    return figure
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
 def _gaps(rows: Sequence[Row]) -> list[float]:
