@@ -1,0 +1,170 @@
+"""Commands `gangopt experiment NAME`: the ablations and sensitivities of the papers, as a table and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gangopt.errors import InputError
+
+if TYPE_CHECKING:
+    from gangopt.solvers.experiments.table import ExperimentTable
+
+__all__ = ["experiment_app"]
+
+experiment_app = typer.Typer(
+    name="experiment",
+    help="Repeat experiments of the papers: each prints a table and draws a picture.",
+    add_completion=False,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="Picture (.png, .svg, .pdf) or table (.csv, .json); can repeat."
+    ),
+]
+TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="S", help="Wall seconds for an exact solve.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
+
+
+@experiment_app.command("optimus-ablation")
+def optimus_ablation_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|FILE...]", help="Interval instances; default: testbed mixes.")
+    ] = None,
+    optimum: Annotated[bool, typer.Option("--optimum", help="Add the joint optimum of both decisions.")] = False,
+    time_limit: TimeLimit = 60.0,
+    seed: Seed = 0,
+    output: Outputs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep one of Optimus's two decisions and swap the other (figures 18 and 19 of the paper)."""
+    from gangopt.solvers.experiments import optimus_ablation as experiment
+
+    _check(output, time_limit, seed)
+    table = experiment.optimus_ablation(
+        names or experiment.INSTANCES, optimum=optimum, time_limit=time_limit, seed=seed
+    )
+    _finish(table, experiment.picture, output, as_json)
+
+
+@experiment_app.command("parameter-balance")
+def parameter_balance_command(
+    networks: Annotated[
+        list[str] | None, typer.Argument(metavar="[NETWORK...]", help="Networks, as resnet50; default: four.")
+    ] = None,
+    servers: Annotated[
+        str | None, typer.Option("--servers", metavar="A,B,C", help="Numbers of parameter servers; default 4 to 20.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", metavar="W", help="Workers.")] = 10,
+    bandwidth: Annotated[float, typer.Option("--bandwidth", metavar="B", help="MB/s of a parameter server.")] = 125.0,
+    request_ms: Annotated[
+        float, typer.Option("--request-ms", metavar="H", help="Milliseconds for one request of one worker.")
+    ] = 0.1,
+    draws: Annotated[int, typer.Option("--draws", metavar="N", help="Draws of MXNet's random rule.")] = 10,
+    seed: Seed = 0,
+    output: Outputs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Step time by eqn 2 with the slowest server's load: MXNet, PAA, optimum (figures 20 and 21 of the paper)."""
+    from gangopt.solvers.experiments import parameter_balance as experiment
+
+    _check(output, None, seed)
+    table = experiment.parameter_balance(
+        networks or tuple(experiment.COMPUTE),
+        servers=experiment.SERVERS if servers is None else _whole_numbers("--servers", servers),
+        workers=workers,
+        bandwidth=bandwidth,
+        request_seconds=request_ms / 1000,
+        draws=draws,
+        seed=seed,
+    )
+    _finish(table, experiment.picture, output, as_json)
+
+
+@experiment_app.command("prediction-error")
+def prediction_error_command(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME|FILE...]", help="Allocation instances; default: two.")
+    ] = None,
+    errors: Annotated[
+        str | None, typer.Option("--errors", metavar="A,B,C", help="Errors in percent; default 0,15,30,45.")
+    ] = None,
+    kinds: Annotated[
+        str | None, typer.Option("--kinds", metavar="A,B", help="Of steps, speed, both, coefficients; default all.")
+    ] = None,
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="A,B", help="Methods of allocation, as optimus?priority=0.9.")
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Draws of the errors.")] = 10,
+    time_limit: TimeLimit = 60.0,
+    output: Outputs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Allocate from wrong steps and speeds and judge by the true ones (figure 15 of the paper)."""
+    from gangopt.solvers.experiments import prediction_error as experiment
+
+    _check(output, time_limit, 0)
+    table = experiment.prediction_error(
+        names or experiment.INSTANCES,
+        errors=experiment.ERRORS if errors is None else [value / 100 for value in _numbers("--errors", errors)],
+        kinds=experiment.KINDS if kinds is None else _words(kinds),
+        methods=experiment.METHODS if methods is None else _words(methods),
+        seeds=seeds,
+        time_limit=time_limit,
+    )
+    _finish(table, experiment.picture, output, as_json)
+
+
+def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
+    """Refuse what could not be written or run, before anything is computed."""
+    from gangopt.solvers.experiments.table import TABLE_SUFFIXES
+    from gangopt.solvers.pictures import PICTURE_SUFFIXES
+    from gangopt.solvers.solve import checked_controls
+
+    checked_controls(time_limit, 0.0, 1, seed)
+    allowed = (*PICTURE_SUFFIXES, *TABLE_SUFFIXES)
+    for path in output or []:
+        if path.suffix.lower() not in allowed:
+            raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: {', '.join(allowed)}")
+        if not path.parent.is_dir():
+            raise InputError(f"{path}: cannot be written (no such directory: {path.parent})")
+
+
+def _finish(table: ExperimentTable, draw: Callable[[Any], Any], output: list[Path] | None, as_json: bool) -> None:
+    from gangopt.jsonfile import dump_json
+    from gangopt.solvers.experiments.table import TABLE_SUFFIXES
+    from gangopt.solvers.pictures import save_picture
+
+    for path in output or []:
+        if path.suffix.lower() in TABLE_SUFFIXES:
+            table.write(path)
+        else:
+            save_picture(draw(table), path)
+    typer.echo(dump_json(table.to_json()), nl=False) if as_json else typer.echo(table.text())
+
+
+def _words(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} {text!r}: numbers separated by commas are needed") from None
+
+
+def _whole_numbers(option: str, text: str) -> list[int]:
+    values = _numbers(option, text)
+    if any(not value.is_integer() or not 1 <= value <= 10_000 for value in values):
+        raise InputError(f"{option} {text!r}: whole numbers from 1 to 10,000 are needed")
+    return [int(value) for value in values]

@@ -1,0 +1,246 @@
+"""What prediction errors cost: allocations made from wrong steps and speeds, judged by the true ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InputError
+from gangopt.instances.allocation import AllocationInstance
+from gangopt.instances.catalogue import load
+from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.solvers.result import PROVEN_GAP
+from gangopt.solvers.solve import solve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["ERRORS", "INSTANCES", "KINDS", "METHODS", "picture", "prediction_error", "with_error"]
+
+INSTANCES = ("allocation/optimus-testbed", "allocation/random?jobs=50&nodes=50&seed=1")
+ERRORS = (0.0, 0.15, 0.30, 0.45)
+KINDS = ("steps", "speed", "both", "coefficients")
+METHODS = ("optimus", "optimus?skip=true", "optimus?skip=true&priority=0.95", "exact")
+
+COLUMNS = {
+    "instance": "",
+    "error in": "",
+    "error": "%",
+    "method": "",
+    "seeds": "",
+    "mean loss": "%",
+    "largest loss": "%",
+    "standard error": "%",
+}
+NOTES = (
+    "loss: how much longer the sum of completion times is, by the true data, than the optimum of the true data",
+    "error e: v (1 + e') or v (1 - e') with equal odds for each job, e' = e (1 - progress)",
+    "steps: steps left; speed: every speed of the job alike; both: each with its own sign; coefficients: every",
+    "  coefficient of the speed function, or entry of the speed table, with its own sign",
+    "priority 0.95: gains of jobs below 10 % progress are multiplied by it",
+)
+
+
+def with_error(instance: AllocationInstance, kind: str, error: float, rng: np.random.Generator) -> AllocationInstance:
+    """Return the jobs as a scheduler with wrong predictions sees them.
+
+    A value v becomes v (1 + e') or v (1 - e') with equal odds, e' = e (1 - progress) of its job.
+
+    Parameters
+    ----------
+    instance : the true jobs
+    kind : `steps`, `speed`, `both` or `coefficients`
+    error : e, 0 or more and below 1
+    rng : of the signs; the draws do not depend on the error
+
+    Returns
+    -------
+    AllocationInstance
+    """
+    if kind not in KINDS:
+        raise InputError(f"kind: {kind!r}, allowed: {', '.join(KINDS)}")
+    if not 0 <= error < 1:
+        raise InputError(f"error: {error:g}, 0 or more and below 1 is needed")
+    size = error * (1 - instance.progress)
+    J = len(instance.jobs)
+    steps, speed = _signs(rng, (J,)), _signs(rng, (J,))
+    if kind == "coefficients":
+        return _speeds(instance, 1 + size[:, None] * _signs(rng, (J, instance.theta.shape[1])), size, rng)
+    wrong = instance
+    if kind in {"steps", "both"}:
+        wrong = replace(wrong, steps=wrong.steps * (1 + size * steps))
+    if kind in {"speed", "both"}:
+        # a speed that is 1 + e' times as high takes 1 / (1 + e') of the time
+        wrong = _scaled(wrong, 1 + size * speed)
+    return wrong
+
+
+def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    return np.where(rng.random(shape) < 0.5, -1.0, 1.0)
+
+
+def _scaled(instance: AllocationInstance, factor: NDArray[np.float64]) -> AllocationInstance:
+    tables = _own_tables(instance)
+    at = np.flatnonzero(np.array(instance.mode) == "table").tolist()
+    return replace(
+        instance,
+        theta=instance.theta / factor[:, None],
+        tables=tuple(speeds * factor[j] for j, speeds in zip(at, tables, strict=True)),
+        **_table_fields(instance, at),
+    )
+
+
+def _speeds(
+    instance: AllocationInstance, factor: NDArray[np.float64], size: NDArray[np.float64], rng: np.random.Generator
+) -> AllocationInstance:
+    at = np.flatnonzero(np.array(instance.mode) == "table").tolist()
+    tables = tuple(
+        speeds * (1 + size[j] * _signs(rng, speeds.shape)) for j, speeds in zip(at, _own_tables(instance), strict=True)
+    )
+    return replace(instance, theta=instance.theta * factor, tables=tables, **_table_fields(instance, at))
+
+
+def _own_tables(instance: AllocationInstance) -> list[NDArray[np.float64]]:
+    """Return a table for every job of mode table, so that jobs which share one can err apart."""
+    return [instance.tables[t] for t in instance.table.tolist() if t >= 0]
+
+
+def _table_fields(instance: AllocationInstance, at: list[int]) -> dict[str, Any]:
+    table = np.full(len(instance.jobs), -1)
+    table[at] = np.arange(len(at))
+    return {"table": table, "table_labels": tuple(f"table of {instance.jobs[j]}" for j in at)}
+
+
+def prediction_error(
+    instances: Sequence[str | AllocationInstance] = INSTANCES,
+    *,
+    errors: Sequence[float] = ERRORS,
+    kinds: Sequence[str] = KINDS,
+    methods: Sequence[str] = METHODS,
+    seeds: int = 10,
+    time_limit: float | None = 60.0,
+) -> ExperimentTable:
+    """Allocate by wrong predictions and judge by the true data, over seeds.
+
+    Parameters
+    ----------
+    instances : names, files or instances of decision `allocation`
+    errors : e, each 0 or more and below 1
+    kinds : what is wrong
+    methods : methods of `allocation`
+    seeds : draws of the signs, seeds 0, 1, ...
+    time_limit : wall seconds for each exact solve, None for no limit
+
+    Returns
+    -------
+    ExperimentTable
+
+    Raises
+    ------
+    InputError
+        If an instance is of another decision, or an argument is out of range.
+
+    References
+    ----------
+    Optimus (EuroSys'18), section 6.4 of the paper, figure 15.
+    """
+    if not 1 <= seeds <= 10_000:
+        raise InputError(f"seeds: {seeds}, 1 to 10,000 are allowed")
+    rows: list[dict[str, Any]] = []
+    for item in instances:
+        true = load(item) if isinstance(item, str) else item
+        if not isinstance(true, AllocationInstance):
+            raise InputError(f"prediction-error: {true.name} is of decision {true.noun}, allocation is needed")
+        best = solve(true, "exact", time_limit=time_limit)
+        if best.bound is None:
+            raise InputError(f"prediction-error: {true.name}: nothing was proven in {time_limit} s")
+        for kind in kinds:
+            for error in errors:
+                rows += _rows(true, best.bound, kind, error, methods, seeds, time_limit)
+    title = "allocation from wrong predictions, against the optimum of the true data"
+    return ExperimentTable("prediction-error", title, COLUMNS, tuple(rows), NOTES)
+
+
+def _rows(
+    true: AllocationInstance,
+    bound: float,
+    kind: str,
+    error: float,
+    methods: Sequence[str],
+    seeds: int,
+    time_limit: float | None,
+) -> list[dict[str, Any]]:
+    draws = range(seeds if error else 1)
+    seen = [with_error(true, kind, error, np.random.default_rng(seed)) for seed in draws]
+    rows = []
+    for method in methods:
+        limit = time_limit if method.startswith("exact") else None
+        found = [solve(wrong, method, time_limit=limit).solution for wrong in seen]
+        losses = np.array([_loss(true.evaluate(solution).objective, bound) for solution in found])
+        spread = losses.std(ddof=1) / np.sqrt(len(losses)) if len(losses) > 1 else 0.0
+        rows.append(
+            {
+                "instance": true.name,
+                "error in": kind,
+                "error": 100 * error,
+                "method": method,
+                "seeds": len(losses),
+                "mean loss": float(losses.mean()),
+                "largest loss": float(losses.max()),
+                "standard error": float(spread),
+            }
+        )
+    return rows
+
+
+def _loss(objective: float, bound: float) -> float:
+    """Return the percentage above the optimum; what is within the precision of a proof counts as 0."""
+    gap = objective / bound - 1
+    return 100 * gap if gap > PROVEN_GAP else 0.0
+
+
+def picture(table: ExperimentTable) -> Figure:
+    """Return the mean loss against the error, one panel for each instance and kind of error.
+
+    Parameters
+    ----------
+    table : of `prediction_error`
+
+    Returns
+    -------
+    Figure
+    """
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row["instance"] for row in table.rows))
+    kinds = list(dict.fromkeys(row["error in"] for row in table.rows))
+    methods = list(dict.fromkeys(row["method"] for row in table.rows))
+    figure = Figure(figsize=(3.0 * len(kinds), 2.8 * len(names)), layout="constrained")
+    panels = figure.subplots(len(names), len(kinds), squeeze=False, sharex=True)
+    for line, name in zip(panels, names, strict=True):
+        for axes, kind in zip(line, kinds, strict=True):
+            for method in methods:
+                rows = [
+                    row
+                    for row in table.rows
+                    if (row["instance"], row["error in"], row["method"]) == (name, kind, method)
+                ]
+                axes.errorbar(
+                    [row["error"] for row in rows],
+                    [row["mean loss"] for row in rows],
+                    [row["standard error"] for row in rows],
+                    marker="o",
+                    markersize=4,
+                    label=method,
+                )
+            axes.set_title(f"{name.partition('/')[2]}: {kind}", fontsize="small")
+            axes.grid(alpha=0.3)
+        line[0].set_ylabel("mean loss (%)")
+    for axes in panels[-1]:
+        axes.set_xlabel("error (%)")
+    panels[0][0].legend(frameon=False, fontsize="small")
+    return figure
