@@ -101,9 +101,11 @@ class Parameter:
     default: object
 
     def describe(self) -> str:
-        """Return `name=default`, or `name=<type>` where a value must be given."""
+        """Return `name=default`, `name=<type>` where a value must be given, `[name=<type>]` where one may be."""
         kind = "|".join(self.choices) or "|".join(item.__name__ for item in self.kinds)
-        return f"{self.name}=<{kind}>" if self.required else join_name("", {self.name: self.default})[1:]
+        if self.required:
+            return f"{self.name}=<{kind}>"
+        return f"[{self.name}=<{kind}>]" if self.default is None else join_name("", {self.name: self.default})[1:]
 
 
 def parameters_of(function: Callable[..., Any], skip: int = 0) -> dict[str, Parameter]:

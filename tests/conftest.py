@@ -1,8 +1,22 @@
 """Settings for every test: reproducible random examples, no deadline on a busy machine."""
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "gangopt", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=False
 )
 settings.load_profile("gangopt")
+
+
+@pytest.fixture(scope="session")
+def small_names():
+    """One instance of every decision that each of its forms solves in well under a second."""
+    return {
+        "allocation": "allocation/random?jobs=3&nodes=3&max_tasks=4",
+        "interval": "interval/one-server",
+        "network_placement": "network_placement/four-machines",
+        "parameters": "parameters/random?blocks=5&servers=2&seed=3",
+        "placement": "placement/random?servers=3&jobs=2&seed=1",
+        "threshold": "threshold/random?jobs=8&seed=1",
+    }

@@ -59,7 +59,10 @@ def test_values_are_converted_in_signature_order():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"jobs": "1", "sped": "2"}, "x: unknown argument 'sped'; accepted: jobs=<int>, load=0.9"),
+        (
+            {"jobs": "1", "sped": "2"},
+            "x: unknown argument 'sped'; accepted: jobs=<int>, load=0.9, mode=sync, skip=false, file=, .top=<int>.",
+        ),
         ({}, "x: argument 'jobs' is needed, as jobs=<int>"),
         ({"jobs": "many"}, "x: jobs=many, a whole number is needed"),
         ({"jobs": "1_000"}, "x: jobs=1_000, a whole number is needed"),

@@ -105,12 +105,8 @@ def test_progress_is_reported_and_never_contradicts_the_result():
 
 
 @pytest.mark.parametrize("noun", list(gangopt.problems))
-def test_every_linear_form_solves_alone_and_agrees_with_exact(noun):
-    small = {
-        "parameters": "parameters/random?blocks=5&servers=2&seed=3",
-        "allocation": "allocation/random?jobs=3&nodes=3&max_tasks=4",
-    }
-    instance = gangopt.load(small[noun])
+def test_every_linear_form_solves_alone_and_agrees_with_exact(noun, small_names):
+    instance = gangopt.load(small_names[noun])
     exact = gangopt.solve(instance)
     for name, form in gangopt.problems[noun].forms.items():
         if not form.linear:
