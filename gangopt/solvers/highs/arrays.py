@@ -108,7 +108,7 @@ class LinearArrays:
             costs=np.array(costs, dtype=np.float64),
             lower=_filled(lower, columns),
             upper=_filled(upper, columns),
-            integer=np.array(np.broadcast_to(np.asarray(integer, dtype=np.bool_), columns)),
+            integer=_filled(integer, columns).astype(np.bool_),
             row_lower=_filled(row_lower, rows),
             row_upper=_filled(row_upper, rows),
             starts=csr.indptr.astype(np.int32),

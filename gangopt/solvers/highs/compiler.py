@@ -82,7 +82,7 @@ def compile_model(block: Any, *, include_unused: bool = True) -> LinearArrays:  
 
 
 def _check_block(block: Any) -> None:  # noqa: ANN401
-    if not hasattr(block, "block_data_objects"):
+    if getattr(block, "ctype", None) is not Block:
         raise InputError(f"{type(block).__name__} is not a Pyomo model or block")
     if block.is_indexed():
         raise InputError(f"{block.name} is an indexed Block; give one of its members, or the block above it")

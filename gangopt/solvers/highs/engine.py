@@ -111,6 +111,9 @@ class Engine:
         self._handle.load(tight, scale)
         notes = [*_dropped(tight), *self._offer(start, tight)]
         status = self._handle.run(monitor)
+        if status not in _TERMINATIONS and "presolve" not in self._settings.options:
+            notes.append(f"HiGHS ended with {self._handle.status_text()!r} and was run again without presolve")
+            status = self._handle.run_without_presolve(monitor)
         termination = _TERMINATIONS.get(status, "error")
         if termination == "error" or status in _OPTION_LIMITS:
             notes.append(f"HiGHS stopped with the status {self._handle.status_text()!r}")

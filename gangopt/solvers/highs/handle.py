@@ -150,6 +150,14 @@ class Handle:
         status: HighsModelStatus = self._highs.getModelStatus()
         return status
 
+    def run_without_presolve(self, monitor: Monitor) -> HighsModelStatus:
+        """Solve again from nothing and without presolve, whose reductions lose the solution of some models."""
+        self._highs.clearSolver()
+        set_options(self._highs, {"presolve": "off"})
+        status = self.run(monitor)
+        set_options(self._highs, {"presolve": "choose"})
+        return status
+
     def clear(self) -> None:
         """Give back the memory of the model."""
         self._highs.clearModel()

@@ -47,8 +47,8 @@ def tightened(arrays: LinearArrays) -> LinearArrays:
     """
     lower, upper = arrays.lower, arrays.upper
     if arrays.is_mip:
-        lower = np.where(arrays.integer, np.ceil(lower - _slack(lower)), lower)
-        upper = np.where(arrays.integer, np.floor(upper + _slack(upper)), upper)
+        lower = np.where(arrays.integer, np.ceil(lower - _slack(lower)) + 0.0, lower)
+        upper = np.where(arrays.integer, np.floor(upper + _slack(upper)) + 0.0, upper)
     row_lower = arrays.row_lower
     return replace(
         arrays,

@@ -1,0 +1,123 @@
+"""The solver `gangopt_highs` as Pyomo's users meet it."""
+
+import math
+
+import pyomo.environ as pyo
+import pytest
+from pyomo.opt import SolverStatus, TerminationCondition, check_optimal_termination
+
+from gangopt.errors import InputError
+from gangopt.solvers import highs as highs_package
+
+
+def model(sense=pyo.minimize, domain=pyo.NonNegativeIntegers):
+    mod = pyo.ConcreteModel()
+    mod.x = pyo.Var([1, 2], domain=domain, bounds=(0, 9))
+    mod.row = pyo.Constraint(expr=mod.x[1] + mod.x[2] >= 3)
+    mod.top = pyo.Constraint(expr=mod.x[1] + mod.x[2] <= 6)
+    mod.goal = pyo.Objective(expr=mod.x[1] + 2 * mod.x[2] + 1, sense=sense)
+    return mod
+
+
+@pytest.fixture
+def solver():
+    assert highs_package.plugin.PyomoHighs.name == "gangopt_highs"
+    return pyo.SolverFactory("gangopt_highs")
+
+
+def test_it_is_registered_and_available(solver):
+    assert solver.available()
+    assert solver.license_is_valid()
+    assert solver.warm_start_capable()
+    assert len(solver.version()) == 3
+    with solver as inner:
+        assert inner is solver
+
+
+@pytest.mark.parametrize(("sense", "value"), [(pyo.minimize, 4.0), (pyo.maximize, 13.0)])
+def test_optimal_results_and_loaded_values(solver, sense, value):
+    mod = model(sense)
+    results = solver.solve(mod)
+    assert check_optimal_termination(results)
+    assert pyo.value(mod.goal) == value
+    assert results.problem.lower_bound == results.problem.upper_bound == value
+    assert results.problem.number_of_integer_variables == 2
+    assert results.problem.number_of_constraints == 2
+
+
+def test_solution_kept_in_the_results_and_loaded_later(solver):
+    mod = model(domain=pyo.NonNegativeReals)
+    mod.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    results = solver.solve(mod, load_solutions=False)
+    assert mod.x[1].value is None
+    mod.solutions.load_from(results)
+    assert (mod.x[1].value, mod.x[2].value) == (3.0, 0.0)
+    assert mod.dual[mod.row] == 1.0
+
+
+def test_duals_and_reduced_costs_of_an_lp(solver):
+    mod = model(domain=pyo.NonNegativeReals)
+    mod.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    mod.rc = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    solver.solve(mod, suffixes=["dual", "rc"])
+    ours = [mod.dual[mod.row], mod.dual[mod.top], mod.rc[mod.x[1]], mod.rc[mod.x[2]]]
+    pyo.SolverFactory("appsi_highs").solve(mod)
+    theirs = [mod.dual[mod.row], mod.dual[mod.top], mod.rc[mod.x[1]], mod.rc[mod.x[2]]]
+    assert ours == pytest.approx(theirs)
+    mod.x.domain = pyo.NonNegativeIntegers
+    solver.solve(mod)
+    assert len(mod.dual) == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "condition"),
+    [
+        (lambda m: m.x[1].setlb(8), SolverStatus.warning, TerminationCondition.infeasible),
+        (
+            lambda m: (m.top.deactivate(), m.goal.set_value(-m.x[1]), m.x[1].setub(None)),
+            SolverStatus.warning,
+            TerminationCondition.unbounded,
+        ),
+    ],
+)
+def test_no_solution_is_a_result_and_a_warning(solver, change, status, condition, caplog):
+    mod = model()
+    change(mod)
+    results = solver.solve(mod)
+    assert (results.solver.status, results.solver.termination_condition) == (status, condition)
+    assert mod.x[1].value is None
+    assert "gangopt_highs" in caplog.text
+
+
+def test_time_limit_without_a_solution(solver):
+    mod = pyo.ConcreteModel()
+    mod.x = pyo.Var(range(30), domain=pyo.Binary)
+    mod.c = pyo.Constraint(range(3), rule=lambda m, i: sum(((i + 3) * k % 17 + 1) * m.x[k] for k in m.x) == 97)
+    results = solver.solve(mod, timelimit=0)
+    assert results.solver.termination_condition == TerminationCondition.maxTimeLimit
+    assert results.problem.upper_bound == math.inf
+
+
+def test_options_of_object_and_call(solver, capsys):
+    solver.options["threads"] = 2
+    mod = model()
+    solver.solve(mod, options={"mip_rel_gap": 0.5, "random_seed": 3, "presolve": "off"}, tee=True)
+    assert "Solving report" in capsys.readouterr().out
+    with pytest.raises(InputError, match="does not accept the option nope=1"):
+        solver.solve(mod, options={"nope": 1})
+    with pytest.raises(InputError, match="does not know the argument wrong=2"):
+        solver.solve(mod, wrong=2)
+    with pytest.raises(InputError, match="does not know the argument executable='highs'"):
+        highs_package.plugin.PyomoHighs(executable="highs")
+    with pytest.raises(InputError, match="cannot import the suffix 'slack'"):
+        solver.solve(mod, suffixes=["slack"])
+
+
+def test_log_file_and_warm_start(solver, tmp_path):
+    mod = model()
+    with pytest.raises(InputError, match=r"x\[1\] has no value to start from"):
+        solver.solve(mod, warmstart=True)
+    mod.x[1].value, mod.x[2].value = 0, 0
+    results = solver.solve(mod, warmstart=True, logfile=tmp_path / "log.txt")
+    assert "the start was not used" in results.solver.message
+    assert "HiGHS" in (tmp_path / "log.txt").read_text()
