@@ -43,7 +43,7 @@ COLUMNS = {
 NOTES = (
     "completion time: mean over all jobs; a placed job takes its fitted time, of which the transfers are scaled by the",
     "  transfer time of its placement over that of tasks that share no server (eqn 2)",
-    "a paused job is charged the interval and then its fitted time with 1 + 1 tasks, so which jobs are paused counts too",
+    "a paused job is charged the interval and its fitted time with 1 + 1 tasks, so it matters which jobs are paused",
     "to Optimus: sum of completion times over that of optimus+optimus, all instances together",
     "same jobs: the same sums over the jobs that every method of the half places",
     "one interval of given jobs; the paper replays whole traces: JCT -62 % by allocation against DRF, about -15 % by",
@@ -174,7 +174,7 @@ def picture(table: ExperimentTable) -> Figure:
         axes.axhline(1.0, color="grey", linewidth=0.8)
         axes.set_xticks(places, [row["method"] for row in rows])
         axes.margins(y=0.12)
-        axes.set_title(f"{half} swapped")
-    figure.axes[0].set_ylabel("completion time, Optimus = 1 (above: jobs placed)")
+        axes.set_title(f"{half} swapped; above: jobs placed", fontsize="medium")
+    figure.axes[0].set_ylabel("completion time (Optimus = 1)")
     figure.axes[0].legend(frameon=False)
     return figure

@@ -237,10 +237,9 @@ def picture(table: ExperimentTable) -> Figure:
                     markersize=4,
                     label=method,
                 )
-            axes.set_title(f"{name.partition('/')[2]}: {kind}", fontsize="small")
             axes.grid(alpha=0.3)
-        line[0].set_ylabel("mean loss (%)")
-    for axes in panels[-1]:
-        axes.set_xlabel("error (%)")
+        line[0].set_ylabel(f"{name.partition('/')[2]}\nmean loss (%)", fontsize="small")
+    for axes, kind in zip(panels[-1], kinds, strict=True):
+        axes.set_xlabel(f"error in {kind} (%)")
     panels[0][0].legend(frameon=False, fontsize="small")
     return figure

@@ -1,0 +1,187 @@
+"""Intervals: what is refused, and what the judge says, computed by hand."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from gangopt.errors import InputError
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval_times import smallest_configurations
+from gangopt.instances.placement_solution import PlacementSolution
+
+
+def jobs(**changes):
+    """An async, a sync and a table job of one-core tasks."""
+    fields = {
+        "name": "allocation/made",
+        "resources": ("cpu",),
+        "units": ("core",),
+        "capacity": np.array([8.0]),
+        "jobs": ("async", "sync", "table"),
+        "steps": np.array([10.0, 20.0, 30.0]),
+        "mode": ("async", "sync", "table"),
+        "theta": np.array([[2.0, 4.0, 0.0, 0.0, 0.0], [1.0, 0.0, 3.0, 0.0, 0.0], [0.0] * 5]),
+        "batch": np.array([0.0, 8.0, 0.0]),
+        "tables": (np.array([[np.nan, 2.0], [1.0, 3.0]]),),
+        "table_labels": ("measured",),
+        "table": np.array([-1, -1, 0]),
+        "worker_demand": np.ones((3, 1)),
+        "ps_demand": np.ones((3, 1)),
+        "max_workers": np.array([2, 2, 2]),
+        "max_ps": np.array([2, 2, 2]),
+    }
+    return AllocationInstance(**{**fields, **changes})
+
+
+def interval(**changes):
+    fields = {
+        "name": "interval/made",
+        "allocation": jobs(),
+        "servers": ("a", "b"),
+        "capacity": np.array([[4.0], [4.0]]),
+        "size": np.array([100.0, 50.0, 10.0]),
+        "ps_bandwidth": np.array([100.0, 100.0, 100.0]),
+        "worker_bandwidth": np.array([100.0, 50.0, 100.0]),
+    }
+    return IntervalInstance(**{**fields, **changes})
+
+
+def solution(pieces, ps=(1, 2, 1), workers=(2, 2, 2)):
+    reasons = tuple("" if held else "no room" for held in pieces)
+    return IntervalSolution(AllocationSolution(workers, ps), PlacementSolution(pieces, reasons))
+
+
+def test_times_by_hand():
+    instance = interval()
+    # async (1, 2): Q (t0 + t1 w/p) / w = 10 (2 + 8) / 2 = 50 s, of which 10 * 4 / 1 = 40 s are transfers; all on one
+    # server, so none is left
+    # sync (2, 2): Q (t0 M/w + t2 w/p) = 20 (4 + 3) = 140 s, of which 60 s; full transfer 50/2 max(2/100, 2/50) = 1 s;
+    # (1, 1) on each server: max(50/2 * 1/100, 50/2 * 1/50) = 0.5 s, so 30 s are saved
+    even = solution((((0, 1, 1), (1, 0, 1)), ((0, 1, 1), (1, 1, 1)), ()))
+    assert not instance.check(even)
+    # async: ps and a worker on a, a worker on b: ps sends to one worker of two, the worker on b receives all:
+    # max(100 * 1/100, 100 * 1/100) = 1 s of full max(2, 1) = 2 s: half of 40 s is saved
+    # table: paused, then (1, 2), the faster of its two smallest: 30 / 2 s
+    assert instance.completion_times(even).tolist() == pytest.approx([50 - 20, 140 - 30, 600 + 15])
+    assert instance.evaluate(even).metrics["transfer_time"] == pytest.approx(1 + 0.5)
+    local = solution((((0, 1, 2),), ((1, 2, 2),), ()))
+    assert instance.completion_times(local).tolist() == pytest.approx([10, 80, 615])
+
+
+def test_metrics_and_the_charge_of_a_pause():
+    instance = interval()
+    some = solution((((0, 1, 2),), ((1, 2, 2),), ()))
+    score = instance.evaluate(some)
+    # smallest table configuration: two of three tasks, the faster one (1, 2) at 15 s
+    assert instance.smallest.ps.tolist() == [1, 1, 1]
+    assert instance.smallest.workers.tolist() == [1, 1, 2]
+    assert instance.pause_charge.tolist() == pytest.approx([600 + 60, 600 + 220, 600 + 15])
+    assert instance.fewest_paused == 0
+    assert score.metrics["jobs_placed"] == 2
+    assert score.metrics["jobs_paused"] == score.metrics["paused_beyond_count"] == 1
+    assert score.metrics["sum_completion_time"] == pytest.approx(10 + 80 + 615)
+    assert score.metrics["fitted_completion_time"] == pytest.approx(50 + 140 + 615)
+    assert score.metrics["mean_completion_time"] == pytest.approx((10 + 80 + 615) / 3)
+    assert score.metrics["transfer_time"] == 0
+    assert score.metrics["tasks"] == 7
+    assert score.metrics["hosts"] == 2
+    assert score.objective == pytest.approx(705 + instance.pause_cost)
+    # longest times: async 60, sync (1, 2) 20 (4 + 6) = 200 and (1, 1) 220, table 30
+    assert instance.pause_cost == pytest.approx(1 + 660 + 820 + 615)
+
+
+def test_one_more_job_placed_outweighs_every_time():
+    instance = interval()
+    slow = solution((((0, 1, 0), (1, 0, 1)), ((0, 1, 0), (1, 0, 1)), ((0, 1, 0), (1, 0, 2))), (1, 1, 1), (1, 1, 2))
+    fast = solution((((0, 1, 2),), ((1, 2, 2),), ()))
+    assert not instance.check(slow)
+    assert instance.evaluate(slow).objective < instance.evaluate(fast).objective
+
+
+def test_paused_by_counting_is_free_of_the_pause_cost():
+    capacity = np.array([[2.0], [2.0]])
+    instance = interval(allocation=jobs(capacity=np.array([4.0])), capacity=capacity)
+    assert instance.fewest_paused == 1
+    one = solution((((0, 1, 1),), ((1, 1, 1),), ()), (1, 1, 1), (1, 1, 2))
+    score = instance.evaluate(one)
+    assert score.metrics["paused_beyond_count"] == 0
+    assert score.objective == score.metrics["sum_completion_time"]
+
+
+def test_the_placement_left_over_costs_the_completion_times():
+    instance = interval()
+    given = instance.placement_of(AllocationSolution((2, 2, 2), (1, 2, 1)))
+    placement = PlacementSolution((((0, 1, 1), (1, 0, 1)), ((0, 1, 1), (1, 1, 1)), ((0, 1, 0), (1, 0, 2))), ("",) * 3)
+    whole = IntervalSolution(AllocationSolution((2, 2, 2), (1, 2, 1)), placement)
+    assert given.evaluate(placement).metrics["completion_time"] == pytest.approx(
+        instance.completion_times(whole).sum(), rel=1e-6
+    )
+
+
+def test_the_judge_names_what_is_broken():
+    instance = interval()
+    hole = solution((((0, 1, 2),), ((1, 2, 2),), ()), (1, 2, 1), (2, 2, 1))
+    assert [item.rule for item in instance.check(hole)] == ["one_configuration_per_job"]
+    assert "job 2 (table): p=1, w=1" in str(instance.check(hole)[0])
+    beyond = solution((((0, 1, 2),), ((1, 2, 2),), ()), (3, 2, 1), (2, 2, 2))
+    assert [item.rule for item in instance.check(beyond)] == ["one_configuration_per_job"]
+    short = solution((((0, 1, 1),), ((1, 2, 2),), ()))
+    assert [item.rule for item in instance.check(short)] == ["place_all_workers"]
+    full = solution((((0, 1, 2),), ((0, 2, 2),), ()))
+    assert [item.rule for item in instance.check(full)] == ["server_capacity"]
+    few = IntervalSolution(AllocationSolution((1, 1), (1, 1)), full.placement)
+    assert [item.rule for item in instance.check(few)] == ["one_configuration_per_job"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"interval": 0.0}, "interval: 0 s, above 0 and at most 1e\\+09"),
+        ({"capacity": np.array([[4.0], [3.0]])}, "the servers have 7 core of cpu, the allocation 8"),
+        ({"allocation": jobs(max_ps=np.array([2, 1001, 2]))}, r"max_ps\[1\]: 1001, at most 1000 tasks"),
+        ({"servers": ("a", "a")}, "'a' stands twice"),
+        ({"size": np.array([100.0, 0.0, 10.0])}, r"size\[1\]"),
+        ({"charge": "none"}, "charge: 'none'"),
+    ],
+)
+def test_refused(changes, message):
+    with pytest.raises(InputError, match=message):
+        interval(**changes)
+
+
+def test_on_servers_replaces_the_shared_capacities():
+    instance = IntervalInstance.on_servers(
+        jobs(),
+        ("a",),
+        np.array([[5.0]]),
+        name="interval/other",
+        size=np.full(3, 1.0),
+        ps_bandwidth=np.full(3, 1.0),
+        worker_bandwidth=np.full(3, 1.0),
+    )
+    assert instance.allocation.capacity.tolist() == [5.0]
+    assert instance.allocation.name == "interval/other"
+    with pytest.raises(InputError, match=r"shape \(1, 2\), \(servers, 1 resources\) is needed"):
+        IntervalInstance.on_servers(jobs(), ("a",), np.array([[5.0, 1.0]]), name="x")
+
+
+def test_some_of_the_jobs():
+    some = interval().allocation_of([0, 2])
+    assert some.jobs == ("async", "table")
+    assert some.mode == ("async", "table")
+    assert some.table.tolist() == [-1, 0]
+    assert some.completion_time(1, 1, 2) == 15.0
+
+
+def test_smallest_configurations_of_a_table_with_holes():
+    least = smallest_configurations(jobs())
+    assert (least.least_ps[2], least.least_workers[2]) == (1, 1)
+    assert least.longest.tolist() == pytest.approx([60.0, 220.0, 30.0])
+
+
+def test_equal_by_content():
+    assert interval() == interval()
+    assert interval() != dataclasses.replace(interval(), interval=500.0)
+    assert not interval().capacity.flags.writeable
