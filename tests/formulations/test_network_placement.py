@@ -188,7 +188,7 @@ def lp_text(model, tmp_path):
                 "least_share": "choose(0_3)",
                 "half_of_the_workers": "choose(0_2)",
                 "rise_where_chosen": "+1 rise(0_0)",
-                "rise_of_level": "+1 rise(0_0)\n+1 rise(0_1)\n+1 rise(0_2)\n+1 rise(0_3)\n-1 level",
+                "rise_of_level": "-1 level\n+1 rise(0_0)\n+1 rise(0_1)\n+1 rise(0_2)\n+1 rise(0_3)",
                 "level_at_most_width": "+1 level",
                 "resource_capacity": "+0.25 choose(0_1)\n+0.5 choose(0_2)\n+0.75 choose(0_3)",
             },
@@ -220,22 +220,22 @@ def relaxed(model):
 
 
 def test_relaxation_of_level_is_tighter_the_nearer_the_levels():
-    instance = load("network_placement/random?machines=5&workers=6&traffic=1&seed=4")
+    instance = load("network_placement/random?machines=4&gpus=3&workers=6&traffic=1&seed=0")
     best = solve(instance).objective
     assert best > 1.2 * instance.traffic.max()
-    bounds = [relaxed(literal_model(instance)), relaxed(level_model(instance))]
+    bounds = [relaxed(level_model(instance))]
     for width in (2.0, 1.5, 1.0):
         model = ConcreteModel()
         fill_level(model, instance, lowest=0.9 * best, highest=width * best)
         model.objective = Objective(expr=model.objective_value)
         bounds.append(relaxed(model))
     assert bounds == sorted(bounds)
-    assert bounds[-1] <= best * (1 + 1e-9)
-    assert bounds[-1] > bounds[0]
+    # between trivial levels the relaxation is weaker than the literal one, between near ones it is stronger
+    assert bounds[0] < relaxed(literal_model(instance)) < bounds[-1] <= best * (1 + 1e-9)
 
 
 def test_levels_move_without_a_rebuild():
-    instance = load("network_placement/random?machines=5&workers=6&traffic=1&seed=4")
+    instance = load("network_placement/random?machines=4&gpus=3&workers=6&traffic=1&seed=0")
     best = solve(instance).objective
     model = level_model(instance)
     for factor, feasible in ((1 - 1e-4, False), (1 + 1e-4, True), (0.5, False), (1.3, True)):

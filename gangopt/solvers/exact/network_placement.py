@@ -17,6 +17,9 @@ __all__ = ["exact"]
 _PROVEN = 4e-10
 """Relative step below the incumbent at which nothing may fit: smaller than what counts as a proven optimum."""
 
+_NARROW = 2e-6
+"""Relative gap below which a fixed level could not be told from the incumbent, so that the window is minimised over."""
+
 _HALVINGS = 50
 
 _TOLERANCES = {"mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance": 1e-9}
@@ -33,7 +36,7 @@ def exact(
     is built once on the machines left, and its levels are moved by changing its parameters:
 
     - `window` minimises T between bound and incumbent, then asks for anything below the new incumbent;
-    - `bisection` fixes T midway and packs, again and again.
+    - `bisection` fixes T midway and packs, again and again, and minimises over the last millionths.
 
     Both end when nothing fits below (1 - 4e-10) times the incumbent, or earlier at the relative gap asked for.
 
@@ -163,13 +166,10 @@ class _Run:
     def _next_levels(self, search: Literal["window", "bisection"]) -> tuple[float, float]:
         if self.solution is None:
             return self.bound, self._ceiling()
-        below = self.objective * (1 - _PROVEN)
-        if search == "window":
-            return self.bound, below
-        middle = (self.bound + self.objective) / 2
-        # near the end the middle would no longer be told from the incumbent
-        level = middle if self.objective - middle > 1e-7 * self.objective else below
-        return level, level
+        if search == "bisection" and self.objective - self.bound > _NARROW * self.objective:
+            middle = (self.bound + self.objective) / 2
+            return middle, middle
+        return self.bound, self.objective * (1 - _PROVEN)
 
     def _ceiling(self) -> float:
         return float(self.instance.traffic.max()) + self.reduced.scale * self.instance.workers
