@@ -119,9 +119,7 @@ def _add_parts(block: Any, instance: ParametersInstance, limit: int | None) -> N
     def linear(coefficients: list[float], variables: list[Any]) -> Any:  # noqa: ANN401 - Pyomo is untyped
         return LinearExpression(linear_coefs=coefficients, linear_vars=variables)
 
-    block.whole_block = Constraint(
-        block.blocks, rule=lambda _, key: (units[key], LinearExpression(amount[key]), units[key])
-    )
+    block.whole_block = Constraint(block.blocks, rule=lambda _, key: (LinearExpression(amount[key]), units[key]))
     block.held_block = Constraint(block.blocks, rule=lambda _, key: (1, LinearExpression(present[key]), None))
     block.part_within_block = Constraint(
         block.blocks,

@@ -91,7 +91,6 @@ def fill_groups(
         block.every_block = Constraint(
             block.sizes,
             rule=lambda _, size: (
-                count[size],
                 LinearExpression([block.blocks_in_group[size, g] for g in block.groups]),
                 count[size],
             ),
@@ -126,11 +125,10 @@ def _add_loads(block: Any, instance: ParametersInstance, units: list[int], membe
         block.has_servers = Var(block.groups, block.group_sizes, domain=Binary)
         block.one_group_size = Constraint(
             block.groups,
-            rule=lambda _, g: (1, LinearExpression([block.has_servers[g, s] for s in block.group_sizes]), 1),
+            rule=lambda _, g: (LinearExpression([block.has_servers[g, s] for s in block.group_sizes]), 1),
         )
         block.all_servers = Constraint(
             expr=(
-                servers,
                 LinearExpression(
                     linear_coefs=[s for _, s in block.has_servers], linear_vars=list(block.has_servers.values())
                 ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -53,11 +54,15 @@ def read_blocks(file: str) -> list[Block]:
 
 
 def _is_json(text: str, file: str) -> bool:
-    if file.lower().endswith(".json"):
+    if file.lower().endswith(".json") or text.lstrip().startswith("{"):
         return True
-    if text.lstrip()[:1] not in ("{", "["):
+    if not text.lstrip().startswith("["):
         return False
-    return text.lstrip().startswith("{") or re.search(r"[0-9]\s*[lL]|[(#]|\]\s*[[0-9]", text) is None
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _from_json(text: str, file: str) -> list[Block]:
@@ -76,7 +81,7 @@ def _json_shape(value: object, where: str) -> tuple[int, ...]:
     shape = []
     for item in items:
         if not isinstance(item, int) or isinstance(item, bool):
-            raise InputError(f"{where}: {_short(repr(item))}, a whole number of at least 1 is needed")
+            raise InputError(f"{where}: {repr(item)[:40]}, a whole number of at least 1 is needed")
         shape.append(_dimension(item, where))
     return tuple(shape)
 

@@ -37,7 +37,7 @@ _INCEPTION_BN: tuple[tuple[str, int | None, int, int, int, int, int | None], ...
 def googlenet(classes: int = 1000, side: int = 300) -> list[Block]:
     """Return the parameter blocks of MXNet's GoogLeNet, without auxiliary classifiers.
 
-    The last pooling is 7x7 with stride 1, not global, so the classifier grows with the picture: 1024 inputs at 224
+    The last pooling is 7x7 with stride 1, not global, so the classifier grows with the picture: 1024 inputs at 256
     pixels, 4 x 1024 at the 300 pixels for which the block list of Optimus was made.
 
     Parameters

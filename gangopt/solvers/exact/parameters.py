@@ -94,7 +94,7 @@ def exact(
 
     state = staged(instance, names, requests, controls, notify)
     score = instance.evaluate(state.solution)
-    bound = _bound_at(instance, score, Clock(controls.remaining()))
+    bound = _bound_at(instance, score, Clock(0.0 if state.termination == "interrupted" else controls.remaining()))
     if "size_difference" in names and "request_difference" not in names[: names.index("size_difference")]:
         # no rule but the number of requests stood behind that stage, so its bound holds for all of them
         bound = max([bound, *(item.bound for item in state.stages if item.objective == "size_difference")])

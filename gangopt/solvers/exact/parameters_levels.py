@@ -207,7 +207,7 @@ class LevelSearch:
             if best.difference == bound or clock.expired():
                 break
             best = min(best, group_lpt(self.sizes, servers, self._floor), key=lambda item: item.difference)
-        if best.difference > bound and len(parts) <= _MAX_GROUPINGS:
+        if best.difference > bound and len(parts) <= _MAX_GROUPINGS and not clock.expired():
             bound, witnesses = self._raise_bound(cuts, parts, bound, best.difference, clock)
             best = self._improve(cuts, witnesses, bound, best, clock)
         return Level(cuts, best, bound)

@@ -137,9 +137,10 @@ def _take_stage(
             raise KeyboardInterrupt
         if not _closed(value, bound, controls.rel_gap):
             state.termination = "time_limit" if found.termination == "time_limit" else "completed"
-            state.reason = f"{objective} is {value}, proven at least {bound}"
     elif not _closed(value, bound, controls.rel_gap):
         state.termination = "time_limit"
+    if not _closed(value, bound, controls.rel_gap):
+        state.reason = f"{objective} is {value}, proven at least {bound}"
     state.stages.append(Stage(objective, value, bound))
     state.caps = replace(state.caps, **{objective: value})
 

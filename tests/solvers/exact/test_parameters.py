@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gangopt.errors import InputError
 from gangopt.instances.generators.parameters import network, random
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters import ParametersInstance
 from gangopt.instances.parameters_grouping import cut
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.parameters import exact, frontier, frontier_method, row_bound
@@ -151,3 +151,156 @@ def test_the_frontier_equals_the_enumeration(case):
     assert all(truth.get(requests) == value for requests, value in proven.items())
     assert all(point.bound <= min(v for r, v in truth.items() if r <= point.requests) for point in points)
     assert points[-1].proven
+
+
+RESNET50 = {
+    4: {157: 58, 158: 29, 159: 1},
+    6: {157: 1920, 158: 20, 159: 14, 160: 7, 161: 2, 162: 1},
+    8: {157: 1920, 158: 1600, 159: 1375, 160: 29, 161: 26, 162: 2, 163: 1},
+    10: {157: 1920, 158: 1600, 159: 1375, 160: 1213, 161: 1082, 162: 7, 163: 6, 164: 2, 166: 1},
+}
+
+
+@pytest.mark.parametrize("servers", RESNET50)
+def test_the_frontier_of_resnet50_is_proven(servers):
+    instance = network("resnet50", servers)
+    points = frontier(instance)
+    assert {point.requests: point.size_difference for point in points} == RESNET50[servers]
+    assert all(point.proven for point in points)
+    for point in points:
+        assert instance.check(point.solution) == []
+        metrics = instance.evaluate(point.solution).metrics
+        assert metrics["size_difference"] == point.size_difference
+        assert metrics["requests"] <= point.requests
+
+
+@pytest.mark.parametrize("servers", [12, 16, 20])
+def test_blocks_above_the_fair_share_are_set_apart(servers):
+    outcome = exact(network("resnet50", servers), Controls())
+    assert outcome.termination == "optimal"
+    assert outcome.bound == {12: 313_216, 16: 1_061_690, 20: 1_454_906}[servers]
+
+
+def test_the_default_needs_no_general_solver_on_resnet50():
+    outcome = exact(network("resnet50", 10), Controls())
+    assert (outcome.termination, outcome.bound, outcome.form) == ("optimal", 1920, "levels")
+    assert outcome.metrics["stages"][0] == {"objective": "requests", "value": 157, "bound": 157}
+
+
+def test_a_cap_on_requests_puts_the_size_difference_first():
+    outcome = exact(network("resnet50", 10), Controls(), requests=165)
+    assert outcome.options == {"order": "size_difference+requests", "requests": 165}
+    assert [item["value"] for item in outcome.metrics["stages"]] == [2, 164]
+    assert outcome.termination == "optimal"
+
+
+def test_too_few_requests_are_infeasible_with_the_reason():
+    outcome = exact(make((5, 4, 3), 2), Controls(), requests=2)
+    assert (outcome.termination, outcome.solution) == ("infeasible", None)
+    assert outcome.reason == "requests: 2, at least 3 are needed, one for every block"
+
+
+@pytest.mark.parametrize(
+    ("order", "message"), [("size", "order: 'size', allowed"), ("requests+requests", "'requests' stands twice")]
+)
+def test_bad_orders_are_refused(order, message):
+    with pytest.raises(InputError, match=message):
+        exact(make((5, 4), 2), Controls(), order=order)
+
+
+def test_out_of_time_there_is_still_a_solution_and_a_valid_bound():
+    instance = network("vgg16", 10)
+    search_of.cache_clear()
+    outcome = exact(instance, Controls(time_limit=0.0))
+    assert outcome.termination == "time_limit"
+    assert "size_difference is 101307608, proven at least 101296748" in (outcome.reason or "")
+    assert instance.check(outcome.solution) == []
+    assert 0 < outcome.bound <= 101_307_608
+    # what was cut short is not remembered
+    assert search_of(instance).level(1, Clock()).bound == 48_926_244
+
+
+def test_the_third_objective_out_of_time_is_not_called_optimal():
+    instance = network("resnet50", 10)
+    outcome = exact(instance, Controls(time_limit=1.0), order="requests+size_difference+request_difference")
+    assert outcome.termination == "time_limit"
+    last = outcome.metrics["stages"][-1]
+    assert last["objective"] == "request_difference"
+    assert last["bound"] < last["value"]
+    assert outcome.bound == instance.evaluate(outcome.solution).metrics["size_difference"] == 1920
+
+
+def test_interrupted_searches_return_what_they_have(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    search_of.cache_clear()
+    monkeypatch.setattr(LevelSearch, "_raise_bound", interrupt)
+    instance = make((31, 29, 23, 17, 11, 7), 3)
+    outcome = exact(instance, Controls(time_limit=60.0), order="size_difference", requests=6)
+    assert outcome.termination == "interrupted"
+    assert instance.check(outcome.solution) == []
+    search_of.cache_clear()
+
+
+def test_a_start_is_taken_if_it_keeps_the_cap():
+    instance = make((9, 7, 5, 3, 3), 3)
+    best = exact(instance, Controls()).solution
+    assert exact(instance, Controls(start=best), order="requests").solution == best
+    split = exact(instance, Controls(), order="size_difference").solution
+    capped = exact(instance, Controls(start=split), order="requests", requests=5).solution
+    assert instance.evaluate(capped).metrics["requests"] == 5
+
+
+def test_progress_tells_every_stage():
+    events = []
+    exact(network("resnet50", 8), Controls(on_progress=events.append))
+    assert [event.objective for event in events][-1] == 1920
+    assert events[-1].bound == 1920
+
+
+def test_the_frontier_method_reports_open_points():
+    outcome = frontier_method(network("alexnet", 10), Controls())
+    points = outcome.metrics["frontier"]
+    assert outcome.termination == "completed"
+    assert outcome.reason == f"{sum(not point['proven'] for point in points)} of {len(points)} points are open"
+    assert all(point["bound"] < point["size_difference"] for point in points if not point["proven"])
+    assert outcome.bound == points[0]["bound"]
+
+
+def test_the_bound_of_a_row_is_for_its_own_requests():
+    instance = network("resnet50", 10)
+    for method, expected in ((paa, 1920), (mxnet, 1)):
+        score = instance.evaluate(method(instance))
+        assert row_bound(instance, score, Controls()) == expected <= score.objective
+
+
+def test_what_a_solver_proved_is_kept_for_the_rows():
+    search_of.cache_clear()
+    instance = network("alexnet", 10)
+    score = instance.evaluate(paa(instance))
+    before = search_of(instance).level(0, Clock()).bound
+    assert exact(instance, Controls()).bound == 26_209_184 > before
+    assert search_of(instance).level(0, Clock()).bound == 26_209_184
+    assert row_bound(instance, score, Controls()) <= score.objective
+
+
+def test_groupings_are_partitions_from_the_most_even():
+    assert list(groupings(6, 3)) == [(2, 2, 2), (3, 2, 1), (4, 1, 1)]
+    assert list(groupings(3, 3)) == [(1, 1, 1)]
+
+
+def test_one_server_takes_everything():
+    outcome = exact(make((5, 4), 1), Controls())
+    assert (outcome.termination, outcome.bound) == ("optimal", 0)
+
+
+def test_more_servers_than_blocks_leave_some_empty_without_cuts():
+    points = frontier(make((5, 4), 4))
+    assert [(point.requests, point.size_difference) for point in points] == [(2, 5), (3, 4), (4, 1)]
+
+
+def test_random_blocks_are_proven_by_the_grouped_model():
+    instance = random(blocks=15, servers=5, largest=50)
+    outcome = exact(instance, Controls(time_limit=20))
+    assert (outcome.termination, outcome.bound, outcome.form) == ("optimal", 3, "levels, groups")
