@@ -32,7 +32,7 @@ UNDETERMINED = (
 
 @dataclass(frozen=True)
 class PredictionError:
-    """Relative error |f(p, w) - s| / s of a fitted speed against measured ones.
+    """Relative error `|f(p, w) - s| / s` of a fitted speed against measured ones.
 
     Attributes
     ----------
