@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import logging
 import math
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -56,6 +58,7 @@ class ExternalSolver:
     seconds : form of the time limit that the solver takes
     fixed : options that are always given
     reports_bound : whether the bound that Pyomo shows is a proven one
+    refusal : how a line of its log begins when it skips an option it does not know, None where it stops instead
     """
 
     how_to_get: str
@@ -67,6 +70,7 @@ class ExternalSolver:
     seconds: Callable[[float], object] = _same
     fixed: Mapping[str, object] = field(default_factory=dict)
     reports_bound: bool = True
+    refusal: str | None = None
 
 
 _HIGHS = ExternalSolver("pip install highspy", "time_limit", "mip_rel_gap", "mip_abs_gap", "threads", "random_seed")
@@ -87,6 +91,7 @@ EXTERNAL_SOLVERS: dict[str, ExternalSolver] = {
         "threads",
         "randomCbcSeed",
         fixed={"timeMode": "elapsed"},
+        refusal="No match for",
     ),
     "glpk": ExternalSolver(
         "apt-get install glpk-utils, or conda install -c conda-forge glpk",
@@ -121,9 +126,12 @@ _TERMINATIONS: dict[Any, Termination | Literal["undecided"]] = {
     TerminationCondition.infeasibleOrUnbounded: "unbounded",
     TerminationCondition.maxTimeLimit: "time_limit",
     TerminationCondition.userInterrupt: "interrupted",
-    TerminationCondition.feasible: "time_limit",
     TerminationCondition.other: "undecided",
 }
+
+_NO_POINT = TerminationCondition.intermediateNonInteger
+"""A stop before the first whole-number point; what the interface then offers is a relaxed one."""
+_STOPPED = (TerminationCondition.feasible, _NO_POINT)
 
 
 def solve_external(
@@ -244,19 +252,50 @@ class _Run:
     def _call(self, tight: LinearArrays) -> tuple[Termination | Literal["undecided"], Floats | None, float | None]:
         model, columns = _plain_model(tight)
         release_scheduler()
+        started = time.perf_counter()
         try:
             with LoggingIntercept(level=logging.WARNING):
-                results = self._interface.solve(model, load_solutions=False, options=dict(self.options))
-                point = _point_of(model, columns, results)
+                results = self._ask(model)
+                condition = results.solver.termination_condition
+                point = None if condition == _NO_POINT else _point_of(model, columns, results)
+        except InputError:
+            raise
         except Exception as error:
-            raise SolverError(f"{self._name} failed: {str(error).strip().splitlines()[0]}") from error
-        termination = _TERMINATIONS.get(results.solver.termination_condition, "error")
+            reason = str(error).strip().splitlines()[0]
+            raise SolverError(f"{self._name} failed with the options {self.options}: {reason}") from error
+        termination: Termination | Literal["undecided"]
+        if condition in _STOPPED:
+            termination = self._why_stopped(condition, time.perf_counter() - started)
+        else:
+            termination = _TERMINATIONS.get(condition, "error")
         if termination == "error":
-            self._notes.append(f"{self._name} ended with the condition {results.solver.termination_condition}")
+            self._notes.append(f"{self._name} ended with the condition {condition}")
         problem = results.problem
         bound = problem.upper_bound if tight.sense == "maximise" else problem.lower_bound
         known = self._solver.reports_bound and isinstance(bound, int | float) and math.isfinite(bound)
         return termination, point, float(bound) if known else None
+
+    def _why_stopped(self, condition: Any, seconds: float) -> Termination:  # noqa: ANN401
+        """Tell a time limit from a gap that was reached, where an interface only says that a point is feasible."""
+        limit = self._settings.time_limit
+        if limit is not None and seconds >= limit:
+            return "time_limit"
+        gap_asked = self._settings.rel_gap > 0 or self._settings.abs_gap > 0
+        return "optimal" if gap_asked and condition != _NO_POINT else "error"
+
+    def _ask(self, model: Any) -> Any:  # noqa: ANN401
+        """Call the interface; a solver that skips options it does not know is found out by its log."""
+        arguments: dict[str, Any] = {"load_solutions": False, "options": dict(self.options)}
+        if self._solver.refusal is None:
+            return self._interface.solve(model, **arguments)
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / "log"
+            results = self._interface.solve(model, logfile=str(log), **arguments)
+            lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+        for line in lines:
+            if line.startswith(self._solver.refusal):
+                raise InputError(f"{self._name} does not accept an option of {self.options}: {line.strip()}")
+        return results
 
     def _outcome(
         self,
