@@ -92,7 +92,8 @@ class _State:
 
     def check(self) -> None:
         """End the method where the optimum is proven to the gap asked for, or the time is over."""
-        if self.objective - self.bound <= max(self.controls.rel_gap, GAP) * abs(self.bound):
+        known = math.isfinite(self.bound)
+        if known and self.objective - self.bound <= max(self.controls.rel_gap, GAP) * abs(self.bound):
             raise _Stop("optimal")
         if self.controls.remaining() == 0.0:
             raise _Stop("time_limit")
@@ -145,6 +146,7 @@ def _run(state: _State) -> None:
     large = cells > MAX_CONFIGURATIONS
     for allocation, placement in LARGE_STARTS if large else STARTS:
         state.offer(retry(instance, allocation=allocation, placement=placement))
+        state.check()
     if large:
         state.offer(bound=all_local_bound(instance, state.controls))
         state.check()
@@ -217,8 +219,8 @@ def _solve(state: _State, model: Any, begin: float, hint: Callable[..., bool], d
     """Solve a form from the best solution and take its bound; the values stay on the model."""
     from gangopt.solvers.highs import solve_model
 
-    none_paused = state.objective < state.instance.pause_cost
-    if none_paused:
+    if state.objective < state.instance.pause_cost and not state.instance.fewest_paused:
+        # the best solution pauses no job, so a better one does not either
         model.paused.fix(0)
     start = state.solution is not None and hint(model, state.instance, state.solution, data)
     state.build_seconds += state.controls.elapsed() - begin

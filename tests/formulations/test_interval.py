@@ -1,0 +1,276 @@
+"""The two forms of `interval`: equal to brute force, embeddable, hinted, and their rows as written."""
+
+import dataclasses
+import io
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, Var, value
+
+from gangopt.errors import ModelTooLargeError
+from gangopt.formulations import interval as forms
+from gangopt.formulations.interval_data import choices_of
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.catalogue import load
+from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.solvers.highs import SolveSettings, solve_model
+
+FILLS = {"joint": forms.fill_joint, "classes": forms.fill_classes}
+MODELS = {"joint": forms.joint_model, "classes": forms.classes_model}
+READS = {"joint": forms.read_joint, "classes": forms.read_classes}
+HINTS = {"joint": forms.hint_joint, "classes": forms.hint_classes}
+
+
+@st.composite
+def tiny(draw, jobs=2, most=2):
+    """Two jobs of up to two tasks a kind on two servers."""
+    J = draw(st.integers(1, jobs))
+    modes = draw(st.lists(st.sampled_from(["async", "sync", "table"]), min_size=J, max_size=J))
+    theta = np.zeros((J, 5))
+    for j, mode in enumerate(modes):
+        count = {"async": 4, "sync": 5, "table": 0}[mode]
+        theta[j, :count] = draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=count, max_size=count))
+    capacity = np.array(draw(st.lists(st.sampled_from([2.0, 3.0, 5.0]), min_size=2, max_size=2)))[:, None]
+    demand = st.lists(st.sampled_from([1.0, 2.0]), min_size=J, max_size=J)
+    bandwidth = st.lists(st.sampled_from([50.0, 100.0]), min_size=J, max_size=J)
+    allocation = AllocationInstance(
+        name="x",
+        resources=("cpu",),
+        units=("core",),
+        capacity=capacity.sum(axis=0),
+        jobs=tuple(f"j{j}" for j in range(J)),
+        steps=np.array(draw(st.lists(st.sampled_from([100.0, 1000.0]), min_size=J, max_size=J))),
+        mode=tuple(modes),
+        theta=theta,
+        batch=np.where(np.array(modes) == "sync", 4.0, 0.0),
+        tables=(np.array([[np.nan, 0.5], [0.4, 1.5]]),),
+        table_labels=("t",),
+        table=np.where(np.array(modes) == "table", 0, -1),
+        worker_demand=np.array(draw(demand))[:, None],
+        ps_demand=np.array(draw(demand))[:, None],
+        max_workers=np.full(J, most),
+        max_ps=np.full(J, most),
+    )
+    return IntervalInstance(
+        name="interval/tiny",
+        allocation=allocation,
+        servers=("a", "b"),
+        capacity=capacity,
+        size=np.full(J, 100.0),
+        ps_bandwidth=np.array(draw(bandwidth)),
+        worker_bandwidth=np.array(draw(bandwidth)),
+        charge=draw(st.sampled_from(["tasks", "hosts"])),
+    )
+
+
+def brute_force(instance):
+    """The least objective over all allocations and placements."""
+    options = []
+    for j in range(len(instance.allocation.jobs)):
+        P, W = int(instance.allocation.max_ps[j]), int(instance.allocation.max_workers[j])
+        mine = [None]
+        for x0, y0, x1, y1 in itertools.product(range(P + 1), range(W + 1), range(P + 1), range(W + 1)):
+            if 1 <= x0 + x1 <= P and 1 <= y0 + y1 <= W:
+                pieces = tuple((k, x, y) for k, x, y in ((0, x0, y0), (1, x1, y1)) if x + y)
+                mine.append((x0 + x1, y0 + y1, pieces))
+        options.append(mine)
+    smallest = list(zip(instance.smallest.ps.tolist(), instance.smallest.workers.tolist(), strict=True))
+    best = np.inf
+    for chosen in itertools.product(*options):
+        tasks = [item[:2] if item else smallest[j] for j, item in enumerate(chosen)]
+        solution = IntervalSolution(
+            AllocationSolution(tuple(w for _, w in tasks), tuple(p for p, _ in tasks)),
+            PlacementSolution(
+                tuple(item[2] if item else () for item in chosen), tuple("" if item else "-" for item in chosen)
+            ),
+        )
+        if not instance.check(solution):
+            best = min(best, instance.evaluate(solution).objective)
+    return best
+
+
+@given(tiny())
+@settings(max_examples=15, deadline=None)
+def test_forms_against_brute_force(instance):
+    best = brute_force(instance)
+    joint = forms.joint_model(instance)
+    outcome = solve_model(joint)
+    solution = forms.read_joint(joint, instance)
+    assert not instance.check(solution)
+    assert instance.evaluate(solution).objective == pytest.approx(best, rel=1e-9)
+    assert outcome.objective == pytest.approx(best, rel=1e-7)
+    classes = forms.classes_model(instance)
+    assert solve_model(classes).objective <= best * (1 + 1e-9)
+    packed = forms.read_classes(classes, instance)
+    assert not instance.check(packed)
+    assert instance.evaluate(packed).objective >= best * (1 - 1e-9)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return load("interval/random?jobs=2&servers=3&max_tasks=2&seed=4")
+
+
+def test_forms_agree_and_the_relaxation_of_classes_is_stronger(small):
+    relaxed = {}
+    for name, model_of in MODELS.items():
+        model = model_of(small)
+        TransformationFactory("core.relax_integer_vars").apply_to(model)
+        relaxed[name] = solve_model(model).objective
+    best = solve_model(forms.joint_model(small)).objective
+    assert solve_model(forms.classes_model(small)).objective == pytest.approx(best, rel=1e-9)
+    assert relaxed["joint"] <= relaxed["classes"] * (1 + 1e-9) <= best * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_two_blocks_in_one_model(small, name):
+    alone = MODELS[name](small)
+    best = solve_model(alone).objective
+    parent = ConcreteModel()
+    parent.part = Block([0, 1], rule=lambda block, _: FILLS[name](block, small))
+    parent.same = Constraint(expr=parent.part[0].workers[0] == parent.part[1].workers[0])
+    parent.objective = Objective(expr=parent.part[0].objective_value + parent.part[1].objective_value)
+    outcome = solve_model(parent)
+    assert outcome.objective == pytest.approx(2 * best, rel=1e-9)
+    assert READS[name](parent.part[1], small).allocation.workers[0] == value(parent.part[0].workers[0])
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_a_parent_can_couple_what_is_public(small, name):
+    parent = ConcreteModel()
+    parent.part = Block()
+    FILLS[name](parent.part, small)
+    parent.limit = Constraint(expr=sum(parent.part.workers.values()) + sum(parent.part.parameter_servers.values()) <= 4)
+    parent.none_paused = Constraint(expr=sum(parent.part.paused.values()) == 0)
+    parent.objective = Objective(expr=sum(parent.part.completion_time.values()))
+    solve_model(parent)
+    solution = READS[name](parent.part, small)
+    assert (solution.allocation.workers, solution.allocation.parameter_servers) == ((1, 1), (1, 1))
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_a_hint_has_the_value_of_its_solution(small, name):
+    for pieces, workers in ((((0, 1, 2),), (2, 1)), (((0, 1, 0), (1, 0, 2)), (2, 1))):
+        solution = IntervalSolution(
+            AllocationSolution(workers, (1, 1)), PlacementSolution((pieces, ((2, 1, 1),)), ("", ""))
+        )
+        assert not small.check(solution)
+        model = MODELS[name](small)
+        assert HINTS[name](model, small, solution)
+        objective = small.evaluate(solution).objective
+        # a dominated configuration is replaced by a smaller one, which is no slower
+        assert value(model.objective) <= objective * (1 + 1e-12)
+        for row in model.component_data_objects(Constraint):
+            assert row.lslack() >= -1e-9
+            assert row.uslack() >= -1e-9
+        again = small.evaluate(READS[name](model, small)).objective
+        # packing the pieces of form classes may bring two of a job to one server, which is faster
+        assert again <= value(model.objective) * (1 + 1e-12)
+        assert name == "classes" or again == pytest.approx(value(model.objective), rel=1e-12)
+
+
+def test_a_paused_job_is_hinted_and_a_missing_choice_is_not(small):
+    solution = IntervalSolution(
+        AllocationSolution((1, 1), (1, 1)), PlacementSolution((((0, 1, 1),), ()), ("", "no room"))
+    )
+    every = choices_of(small)
+    model = forms.joint_model(small)
+    assert forms.hint_joint(model, small, solution)
+    assert model.paused[1].value == 1
+    assert value(model.objective) == pytest.approx(small.evaluate(solution).objective, rel=1e-12)
+    fewer = type(every)(every.placement, ((), every.choices[1]))
+    assert not forms.hint_joint(forms.joint_model(small, fewer), small, solution, fewer)
+    assert not forms.hint_classes(forms.classes_model(small, fewer), small, solution, fewer)
+
+
+def test_choices_within_an_objective(small):
+    every = choices_of(small)
+    best = solve_model(forms.joint_model(small)).objective
+    kept = every.within(small, best)
+    assert sum(map(len, kept.choices)) < sum(map(len, every.choices))
+    assert solve_model(forms.joint_model(small, kept)).objective == pytest.approx(best, rel=1e-9)
+    assert every.within(small, small.pause_cost) is every
+
+
+def rows(name):
+    """The rows of a form of one job on one server, by constraint."""
+    instance = load("interval/one-server")
+    model = MODELS[name](instance)
+    stream = io.StringIO()
+    for item in model.component_objects(Constraint):
+        stream.write(f"{item.name} {len(item)}\n")
+    return model, stream.getvalue()
+
+
+def test_rows_of_joint():
+    model, text = rows("joint")
+    assert text.split()[::2] == [
+        "one_configuration_per_job",
+        "place_all_parameter_servers",
+        "place_all_workers",
+        "one_piece_per_server",
+        "server_capacity",
+        "piece_within_level",
+    ]
+    configurations = {key[:3] for key in model.level}
+    assert len(model.place_all_workers) == len(configurations)
+    # p = 1, w = 3 fits one server, so level 0 allows that piece only: every other one needs a later level
+    body = str(model.piece_within_level[0, 1, 3, 0, 1].body)
+    assert "piece[0,1,3,0,1,3]" not in body
+    assert "piece[0,1,3,0,0,2]" in body
+    assert "level[0,1,3,0]" not in body
+    assert model.server_capacity[0, 0].upper == 4
+    assert "piece[0,1,3,1,1,3]" not in str(model.server_capacity[0, 0].body)
+
+
+def test_rows_of_classes():
+    model, text = rows("classes")
+    assert text.split()[::2] == [
+        "one_configuration_per_job",
+        "place_all_parameter_servers",
+        "place_all_workers",
+        "pieces_of_chosen_level",
+        "class_capacity",
+        "dual_feasible_capacity",
+    ]
+    assert str(model.place_all_workers[0, 1, 3, 0].body) == "3*pieces[0,1,3,0,0,1,3] - 3*level[0,1,3,0]"
+    assert str(model.pieces_of_chosen_level[0, 1, 3, 0, 0, 1, 3].body) == ("pieces[0,1,3,0,0,1,3] - level[0,1,3,0]")
+    assert model.class_capacity[0, 0].upper == 8
+
+
+def test_dual_feasible_rows():
+    base = load("interval/fragments")
+    shared = dataclasses.replace(base.allocation, ps_demand=np.array([[2.0]]))
+    instance = IntervalInstance.on_servers(
+        shared,
+        base.servers,
+        np.array([[4.0], [4.0]]),
+        name="interval/made",
+        size=base.size,
+        ps_bandwidth=base.ps_bandwidth,
+        worker_bandwidth=base.worker_bandwidth,
+    )
+    model = forms.classes_model(instance)
+    row = model.dual_feasible_capacity[0, 0, 1]
+    # a worker takes 3 of 4 cores, so 4 f_1 = 4 floor(2 * 3 / 4) = 4; a parameter server takes half, f_1 = 1/2
+    assert row.upper == 2 * 4
+    terms = dict(part.rsplit("*", 1)[::-1] for part in str(row.body).split(" + "))
+    assert terms["pieces[0,1,1,0,0,0,1]"] == "4"
+    assert terms["pieces[0,1,1,0,0,1,0]"] == "2"
+
+
+def test_too_large_is_refused_before_building():
+    instance = load("interval/random?jobs=40&servers=80")
+    with pytest.raises(ModelTooLargeError, match=r"form interval joint would need .* columns, at most 200,000"):
+        forms.joint_model(instance)
+
+
+def test_variables_are_binary_and_counts_whole(small):
+    joint, classes = forms.joint_model(small), forms.classes_model(small)
+    assert all(item.is_binary() for item in joint.component_data_objects(Var))
+    assert all(item.is_integer() for item in classes.pieces.values())
+    assert solve_model(joint, SolveSettings(time_limit=60)).termination == "optimal"
