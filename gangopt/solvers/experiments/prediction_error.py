@@ -142,7 +142,7 @@ def prediction_error(
     Raises
     ------
     InputError
-        If an instance is of another decision, or an argument is out of range.
+        If an instance is of another decision, its optimum is not proven in time, or an argument is out of range.
 
     References
     ----------
@@ -156,8 +156,8 @@ def prediction_error(
         if not isinstance(true, AllocationInstance):
             raise InputError(f"prediction-error: {true.name} is of decision {true.noun}, allocation is needed")
         best = solve(true, "exact", time_limit=time_limit)
-        if best.bound is None:
-            raise InputError(f"prediction-error: {true.name}: nothing was proven in {time_limit} s")
+        if best.solution_status != "optimal" or best.bound is None:
+            raise InputError(f"prediction-error: {true.name}: the optimum was not proven within the time limit")
         for kind in kinds:
             for error in errors:
                 rows += _rows(true, best.bound, kind, error, methods, seeds, time_limit)

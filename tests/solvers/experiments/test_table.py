@@ -1,0 +1,37 @@
+"""Tables of experiments: text, JSON and files."""
+
+import json
+
+import pytest
+
+from gangopt.errors import InputError
+from gangopt.solvers.experiments.table import ExperimentTable
+
+TABLE = ExperimentTable(
+    "made",
+    "a made-up table",
+    {"method": "", "time": "s", "share": "%"},
+    ({"method": "a", "time": 12345.6, "share": 1.5}, {"method": "longer", "time": 0.123456, "share": None}),
+    ("one note",),
+)
+
+
+def test_text():
+    assert TABLE.text() == (
+        "a made-up table\n\n"
+        "method  time (s)  share (%)\n"
+        "a         12,346        1.5\n"
+        "longer    0.1235          -\n\n"
+        "one note"
+    )
+
+
+def test_files(tmp_path):
+    TABLE.write(tmp_path / "table.json")
+    record = json.loads((tmp_path / "table.json").read_text())
+    assert record["rows"][1] == {"method": "longer", "time": 0.123456, "share": None}
+    assert record["units"] == {"method": "", "time": "s", "share": "%"}
+    TABLE.write(tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text() == "method,time,share\na,12345.6,1.5\nlonger,0.123456,\n"
+    with pytest.raises(InputError, match=r"suffix \.txt, allowed: \.csv, \.json"):
+        TABLE.write(tmp_path / "table.txt")
