@@ -8,7 +8,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, minimize, value
+from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, Var, minimize, value
 
 from gangopt.errors import InputError, ModelTooLargeError
 from gangopt.formulations.parameters_assign import assign_model, fill_assign, hint_assign, read_assign
@@ -234,3 +234,16 @@ def test_models_too_large_are_refused_before_they_are_built():
         assign_model(make([1] * 1000, 3000))
     with pytest.raises(ModelTooLargeError, match="parameters groups would need"):
         groups_model(make(range(1, 1001), 6000))
+
+
+@pytest.mark.parametrize(
+    ("model", "columns", "rows_in_all"),
+    [
+        (assign_model(make((5, 4, 4, 3), 3)), 2 * 12 + 4, 2 * 12 + 8 + 12 + 1),
+        (groups_model(make((5, 4, 4, 3), 3)), 3 * 3 + 4, 3 + 12),
+        (groups_model(make((5, 4, 4, 3), 3), cuts=1), 2 * (3 + 2) + 2, 3 + 1 + 2 * 5),
+    ],
+)
+def test_models_have_the_stated_size(model, columns, rows_in_all):
+    assert sum(len(item) for item in model.component_objects(Var)) == columns
+    assert sum(len(item) for item in model.component_objects(Constraint)) == rows_in_all

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gangopt.errors import InputError
 from gangopt.instances.generators.parameters import network, random
 from gangopt.instances.parameters import ParametersInstance
-from gangopt.instances.parameters_grouping import cut
+from gangopt.instances.parameters_grouping import cut, spread
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.parameters import exact, frontier, frontier_method, row_bound
 from gangopt.solvers.exact.parameters_groups import groupings
@@ -304,3 +304,24 @@ def test_random_blocks_are_proven_by_the_grouped_model():
     instance = random(blocks=15, servers=5, largest=50)
     outcome = exact(instance, Controls(time_limit=20))
     assert (outcome.termination, outcome.bound, outcome.form) == ("optimal", 3, "levels, groups")
+
+
+structured = st.lists(st.sampled_from([1, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64, 100]), min_size=4, max_size=8)
+
+
+@settings(max_examples=50, deadline=None)
+@given(structured, st.integers(2, 4))
+def test_lattices_never_exclude_what_the_enumeration_of_groups_reaches(sizes, servers):
+    for cuts in range(servers):
+        truth = sum(sizes)
+        for counts in groupings(servers, servers - cuts):
+            totals = {(0,) * len(counts)}
+            for size in sizes:
+                totals = {
+                    tuple(total + size * (group == at) for at, total in enumerate(state))
+                    for state in totals
+                    for group in range(len(counts))
+                }
+            truth = min(truth, *(spread(state, counts) for state in totals))
+        level = LevelSearch(sizes, servers).level(cuts, Clock())
+        assert level.bound <= truth <= level.assignment.difference
