@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gangopt.cli_experiment import experiment_app
+from gangopt.cli.experiment import experiment_app
 from gangopt.errors import InputError
 from gangopt.instances.catalogue import load, to_document
 
