@@ -12,10 +12,12 @@ from gangopt.solvers import external
 from gangopt.solvers.external import EXTERNAL_SOLVERS, solve_external
 from gangopt.solvers.highs import Session, SolveSettings, compile_model, solve_model
 
-INSTALLED = [name for name in ("cbc", "glpk") if pyo.SolverFactory(name).available(exception_flag=False)]
-ALWAYS = ["gangopt_highs", "appsi_highs", "highs"]
+INSTALLED = [name for name in ("highs", "cbc", "glpk") if pyo.SolverFactory(name).available(exception_flag=False)]
+ALWAYS = ["gangopt_highs", "appsi_highs"]
 SOLVERS = [*ALWAYS, *INSTALLED]
-NOT_RUN_HERE = {"gurobi", "gurobi_direct", "appsi_gurobi", "scip", "cplex"} | ({"cbc", "glpk"} - set(INSTALLED))
+NOT_RUN_HERE = {"gurobi", "gurobi_direct", "appsi_gurobi", "scip", "cplex"} | (
+    {"highs", "cbc", "glpk"} - set(INSTALLED)
+)
 """Solvers that need a licence or an installation; their options are tested by the translation alone."""
 
 

@@ -110,7 +110,11 @@ def _data(block: Any, kind: type) -> list[Any]:  # noqa: ANN401
     members: list[Any] = []
     references: list[Any] = []
     for component in block.component_objects(kind, active=None if kind is Var else True, descend_into=False):
-        (references if component.is_reference() else members).extend(component.values())
+        if component.is_reference():
+            references.extend(component.values())
+        else:
+            # the dictionary itself: values() looks each index up again, a fifth of the time of a whole compilation
+            members.extend(component._data.values())
     return members + references if references else members
 
 
