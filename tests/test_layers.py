@@ -66,6 +66,7 @@ def test_the_root_modules_import_no_layer():
         "plot --help",
         "schema --help",
         "fit --help",
+        "experiment --help",
         "fit loss --help",
         "fit speed --help",
     ],

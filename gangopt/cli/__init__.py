@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gangopt import __version__
+from gangopt.cli.experiment import experiment_app
 from gangopt.cli.fit import fit_app
 from gangopt.errors import GangoptError, InputError
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 
 app.add_typer(fit_app)
+app.add_typer(experiment_app)
 
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="Name of an instance, or an instance file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
@@ -72,7 +74,10 @@ def list_command(
 
 @app.command()
 def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
-    """Show an instance or a cluster; --json prints the file that `solve` reads back; -o draws a cluster."""
+    """Show an instance or a cluster.
+
+    --json prints the file that `solve` reads back; -o writes it, or draws a cluster.
+    """
     from gangopt.cli.showing import cluster_of, picture_of, text_of
     from gangopt.jsonfile import write_json
 
@@ -158,7 +163,10 @@ def compare(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score methods against proven bounds: one table a decision, and how far each method is from the bound."""
+    """Score methods against proven bounds.
+
+    One table a decision, and how far each method is from the bound.
+    """
     from gangopt.solvers.compare import compare as run_compare
     from gangopt.solvers.comparison import check_suffix
     from gangopt.solvers.report import comparison_text, failure_lines
@@ -238,7 +246,10 @@ def plot(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Saved comparison or result.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Picture: .png, .svg or .pdf.")],
 ) -> None:
-    """Draw a saved comparison (gap chart and performance profile) or a saved result."""
+    """Draw a saved comparison or result.
+
+    A comparison gives a gap chart and a performance profile, a result its trajectory or Pareto frontier.
+    """
     from gangopt.cli.plotting import plot_file
 
     for path in plot_file(file, output):
