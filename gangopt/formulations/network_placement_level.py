@@ -42,6 +42,9 @@ from gangopt.instances.network_placement import NetworkPlacementInstance, Networ
 
 __all__ = ["fill_level", "hint_level", "level_model", "read_level", "server_classes", "set_levels"]
 
+_SMALLEST = 2e-9
+"""Shares of the model below which a share counts as 0."""
+
 
 def server_classes(instance: NetworkPlacementInstance) -> list[tuple[float, list[int]]]:
     """Return (size in MiB, parameter servers of this size), from the largest size to the least."""
@@ -103,7 +106,9 @@ def fill_level(
         _add_counts(block, instance, classes, by_machine)
         _add_packing(block, instance, classes, by_machine)
         resource_terms = {i: [(float(w), block.choose[i, w]) for w in by_machine[i] if w] for i in hosts}
-        add_resource_capacity(block, instance, resource_terms, {i: list(block.place[i, :]) for i in hosts})
+        add_resource_capacity(
+            block, instance, resource_terms, {i: [block.place[i, k] for k in range(len(classes))] for i in hosts}
+        )
         block.objective_value = Expression(expr=block.lowest + instance.model_size * block.level)
     background = float(instance.traffic.max())
     low = background if lowest is None else lowest
@@ -230,7 +235,10 @@ def set_levels(block: Any, instance: NetworkPlacementInstance, lowest: float, hi
     machines, counts = np.array(keys).T
     # written as a difference over M first: levels and traffic may be far larger than the model
     room = (lowest - instance.traffic[machines]) / size - counts
-    block.share.store_values(dict(zip(keys, (room / np.maximum(1, np.abs(total - 2 * counts))).tolist(), strict=True)))
+    share = room / np.maximum(1, np.abs(total - 2 * counts))
+    # HiGHS drops entries this small; left to it, that would be a difference between the model and what is solved
+    share[np.abs(share) < _SMALLEST] = 0.0
+    block.share.store_values(dict(zip(keys, share.tolist(), strict=True)))
     block.lowest.set_value(lowest)
     block.width.set_value(max(0.0, highest - lowest) / size)
 

@@ -96,7 +96,10 @@ def fill_literal(block: Any, instance: NetworkPlacementInstance) -> None:  # noq
             pairs, rule=lambda _, i, j: product[i, j] - workers[i] - most[i] * place[i, j] >= -most[i]
         )
         add_resource_capacity(
-            block, instance, {i: [(1.0, workers[i])] for i in range(m)}, {i: list(place[i, :]) for i in range(m)}
+            block,
+            instance,
+            {i: [(1.0, workers[i])] for i in range(m)},
+            {i: [place[i, j] for j in range(servers)] for i in range(m)},
         )
         block.objective_value = Expression(expr=block.largest_load)
 

@@ -123,7 +123,7 @@ class _Run:
         reduced, scale = self.reduced, self.reduced.scale
         highest = reduced.background + reduced.workers
         best = self._packed(highest)
-        low = lower_bound(reduced, highest if best is None else best.level)
+        low = lower_bound(reduced, highest if best is None else best.level, self.expired)
         self.raise_bound(low * scale)
         if best is None:
             return

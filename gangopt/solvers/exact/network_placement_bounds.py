@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,11 @@ __all__ = ["Reduced", "lower_bound", "reduce_machines"]
 _SLACK = 1e-12
 """Relative excess that a bound forgives itself, so that rounding never cuts off a placement."""
 
-_MOST_SIZES = 40
+_MOST_SIZES = 256
 """Most distinct sizes for which servers of at least this size are counted."""
+
+_MOST_STEPS = 2e8
+"""Most additions of one dynamic program; where W and the machines are many, fewer sizes are counted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +91,14 @@ def reduce_machines(instance: NetworkPlacementInstance) -> Reduced:
     )
 
 
-def lower_bound(reduced: Reduced, highest: float) -> float:
+def lower_bound(reduced: Reduced, highest: float, expired: Callable[[], bool] = lambda: False) -> float:
     """Return a level below which no placement exists, by bisection over relaxations that a dynamic program solves.
 
     Parameters
     ----------
     reduced : machines and job
     highest : a level at which a placement is known, in model sizes
+    expired : says when to stop; the bound reached until then holds
 
     Returns
     -------
@@ -102,10 +107,10 @@ def lower_bound(reduced: Reduced, highest: float) -> float:
     """
     low = min(highest, max(reduced.background, _largest_server(reduced)))
     relaxation = _Relaxation(reduced)
-    if relaxation.admits(low):
+    if expired() or relaxation.admits(low):
         return low
     high = highest
-    while high - low > _SLACK * high:
+    while high - low > _SLACK * high and not expired():
         middle = (low + high) / 2
         if not low < middle < high:
             break
@@ -133,25 +138,30 @@ def _largest_server(reduced: Reduced) -> float:
 
 
 class _Relaxation:
-    """Necessary conditions for a level: enough room in all, and enough machines for the servers above each size.
+    """Necessary conditions for a level: enough room for the servers of at least each size, by number and by sum.
 
-    Both ask for worker counts w_i with sum w_i = W that maximise a sum over machines: of the shares that fit, or of
-    how many servers of at least a size fit.
+    Both ask for worker counts w_i with sum w_i = W that maximise a sum over machines: of how many servers of at least
+    the size fit, or of the share of the model that they can make up, which is 0 where not even the size fits.
     """
 
     def __init__(self, reduced: Reduced) -> None:
         self._reduced = reduced
         distinct = np.unique(reduced.sizes[reduced.sizes > 0])[::-1]
-        if len(distinct) > _MOST_SIZES:
-            distinct = distinct[np.linspace(0, len(distinct) - 1, _MOST_SIZES).astype(int)]
+        steps = reduced.workers * float((reduced.most_workers + 1).sum())
+        most = int(np.clip(_MOST_STEPS / steps, 1, _MOST_SIZES))
+        if len(distinct) > most:
+            # the last is kept: the least size stands for all servers together
+            distinct = distinct[np.linspace(len(distinct) - 1, 0, most).astype(int)[::-1]]
         self._least = distinct
-        self._needs = np.array([(reduced.sizes >= size).sum() for size in distinct], dtype=np.float64)
+        self._numbers = np.array([(reduced.sizes >= size).sum() for size in distinct], dtype=np.float64)
+        sums = np.array([reduced.sizes[reduced.sizes >= size].sum() for size in distinct])
+        self._needs = np.concatenate([self._numbers, sums * (1 - _SLACK)])
 
     def admits(self, level: float) -> bool:
         """Return False if no placement has all loads at most the level (in model sizes)."""
         reduced = self._reduced
         total = reduced.workers
-        best = np.full((len(self._least) + 1, total + 1), -np.inf)
+        best = np.full((len(self._needs), total + 1), -np.inf)
         best[:, 0] = 0.0
         for traffic, most in zip(reduced.traffic.tolist(), reduced.most_workers.tolist(), strict=True):
             values = self._values(level - traffic, np.arange(most + 1))
@@ -159,10 +169,10 @@ class _Relaxation:
             for w in range(1, most + 1):
                 np.maximum(extended[:, w:], best[:, :-w] + values[:, w : w + 1], out=extended[:, w:])
             best = extended
-        return bool(best[0, total] >= 1 - _SLACK and (best[1:, total] >= self._needs).all())
+        return bool((best[:, total] >= self._needs).all())
 
     def _values(self, room: float, counts: np.ndarray) -> np.ndarray:
-        """Return what each worker count leaves room for: row 0 the share of the model, row k servers of size k."""
+        """Return what each worker count leaves room for: servers of at least each size, then their sum."""
         factor = self._reduced.workers - 2 * counts
         rest = (room - counts) + _SLACK * (1 + abs(room))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -170,5 +180,6 @@ class _Relaxation:
         share = np.minimum(share, 1.0)
         # with 2 w > W a floor of more than the whole model cannot be met
         possible = np.where(factor < 0, rest >= factor, rest >= 0)
-        parts = np.minimum(np.floor(share * (1 + _SLACK) / self._least[:, None]), self._needs[:, None])
-        return np.where(possible, np.vstack([share, parts]), -np.inf)
+        parts = np.minimum(np.floor(share * (1 + _SLACK) / self._least[:, None]), self._numbers[:, None])
+        sums = np.minimum(share, parts * float(self._reduced.sizes[0]))
+        return np.where(possible, np.vstack([parts, sums]), -np.inf)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from gangopt.solvers.contract import Controls
@@ -10,9 +12,11 @@ from gangopt.solvers.exact.network_placement_packing import Packer, Packing
 
 __all__ = ["improve"]
 
-_ROUNDS = 200
+_TRIES = 4000
+"""Exchanges tried in one call: a count, not a time, so that the answer does not depend on the machine's speed."""
+
 _TARGETS = 50
-_KICKS = 20
+"""Least loaded machines to which a server is moved."""
 
 
 def improve(packer: Packer, reduced: Reduced, best: Packing, low: float, controls: Controls) -> Packing:
@@ -34,56 +38,77 @@ def improve(packer: Packer, reduced: Reduced, best: Packing, low: float, control
     Packing
         At least as good as the one given.
     """
+    search = _Search(packer, reduced, low, controls)
     generator = np.random.default_rng(controls.seed)
-    current = _descend(packer, reduced, best, low, controls)
-    best = current
-    for _ in range(_KICKS):
-        if best.level <= low or controls.remaining() == 0:
-            break
+    best = search.descend(best)
+    while best.level > low and search.goes_on():
         hosts = best.hosts.copy()
         moved = generator.choice(len(hosts), size=min(3, len(hosts)), replace=False)
         hosts[moved] = generator.integers(len(reduced.traffic), size=len(moved))
-        kicked = packer.with_best_workers(hosts)
+        kicked = search.evaluated(hosts)
         if kicked is not None:
-            current = _descend(packer, reduced, kicked, low, controls)
-            best = min(best, current, key=lambda item: item.level)
+            best = min(best, search.descend(kicked), key=lambda item: item.level)
     return best
 
 
-def _descend(packer: Packer, reduced: Reduced, current: Packing, low: float, controls: Controls) -> Packing:
-    for _ in range(_ROUNDS):
-        if current.level <= low or controls.remaining() == 0:
-            break
-        found = _step(packer, reduced, current)
-        if found is None:
-            break
-        current = found
-    return current
+class _Search:
+    """Counts the exchanges that are tried."""
 
+    def __init__(self, packer: Packer, reduced: Reduced, low: float, controls: Controls) -> None:
+        self._packer, self._reduced, self._low, self._controls = packer, reduced, low, controls
+        self._tries = 0
 
-def _step(packer: Packer, reduced: Reduced, current: Packing) -> Packing | None:
-    """Return the first better placement among the exchanges of the most loaded machine's servers, or None."""
-    held = np.bincount(current.hosts, reduced.sizes, minlength=len(reduced.traffic))
-    loads = reduced.traffic + current.workers + held * (reduced.workers - 2 * current.workers)
-    worst = int(np.argmax(loads))
-    by_load = np.argsort(loads, kind="stable")[:_TARGETS].tolist()
-    for server in np.flatnonzero(current.hosts == worst).tolist():
-        for machine in by_load:
-            if machine == worst:
-                continue
-            found = _exchanged(packer, current, {server: machine})
-            if found is not None:
+    def goes_on(self) -> bool:
+        """Return whether tries and time are left."""
+        return self._tries < _TRIES and self._controls.remaining() != 0
+
+    def evaluated(self, hosts: np.ndarray) -> Packing | None:
+        """Return the best placement with these hosts and count the try."""
+        self._tries += 1
+        return self._packer.with_best_workers(hosts)
+
+    def descend(self, current: Packing) -> Packing:
+        """Exchange until nothing gets better."""
+        while current.level > self._low and self.goes_on():
+            found = self._step(current)
+            if found is None:
+                break
+            current = found
+        return current
+
+    def _step(self, current: Packing) -> Packing | None:
+        """Return the first better placement among the exchanges of the most loaded machine's servers, or None."""
+        for hosts in self._exchanges(current):
+            if not self.goes_on():
+                return None
+            found = self.evaluated(hosts)
+            if found is not None and found.level < current.level * (1 - 1e-12):
                 return found
-        for other in range(len(reduced.sizes)):
-            if reduced.sizes[other] < reduced.sizes[server] and current.hosts[other] != worst:
-                found = _exchanged(packer, current, {server: int(current.hosts[other]), other: worst})
-                if found is not None:
-                    return found
-    return None
+        return None
+
+    def _exchanges(self, current: Packing) -> Iterator[np.ndarray]:
+        """Yield new hosts: moves to the least loaded machines, then swaps with smaller servers elsewhere."""
+        reduced = self._reduced
+        held = np.bincount(current.hosts, reduced.sizes, minlength=len(reduced.traffic))
+        loads = reduced.traffic + current.workers + held * (reduced.workers - 2 * current.workers)
+        worst = int(np.argmax(loads))
+        for server in np.flatnonzero(current.hosts == worst).tolist():
+            size = float(reduced.sizes[server])
+            # up to half a model, a machine's load is least without workers: what is too much then needs no try
+            least = reduced.traffic + reduced.workers * (held + size)
+            open_to = (least < current.level) | (held + size > 0.5)
+            open_to[worst] = False
+            targets = np.flatnonzero(open_to)
+            for machine in targets[np.argsort(loads[targets], kind="stable")][:_TARGETS].tolist():
+                yield _changed(current, {server: machine})
+            for other in np.flatnonzero((reduced.sizes < size) & (current.hosts != worst)).tolist():
+                host, gain = int(current.hosts[other]), size - float(reduced.sizes[other])
+                after = held[host] + gain
+                if after > 0.5 or reduced.traffic[host] + reduced.workers * after < current.level:
+                    yield _changed(current, {server: host, other: worst})
 
 
-def _exchanged(packer: Packer, current: Packing, hosts: dict[int, int]) -> Packing | None:
+def _changed(current: Packing, hosts: dict[int, int]) -> np.ndarray:
     changed = current.hosts.copy()
     changed[list(hosts)] = list(hosts.values())
-    found = packer.with_best_workers(changed)
-    return found if found is not None and found.level < current.level * (1 - 1e-12) else None
+    return changed
