@@ -46,7 +46,7 @@ MAX_CONFIGURATIONS = 60_000
 MAX_PIECES = 60_000
 """Most pieces of form `classes`."""
 
-MAX_JOINT = 30_000
+MAX_JOINT = 60_000
 """Most columns of form `joint`."""
 
 
