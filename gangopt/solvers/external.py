@@ -11,8 +11,6 @@ import logging
 import math
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +22,7 @@ from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.opt import SolverStatus, TerminationCondition
 
 from gangopt.errors import InputError, SolverError, SolverUnavailableError
+from gangopt.solvers.external_solvers import EXTERNAL_SOLVERS, ExternalSolver
 from gangopt.solvers.highs.arrays import Floats, LinearArrays
 from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.library import new_highs, release_scheduler, set_options
@@ -37,86 +36,6 @@ __all__ = ["EXTERNAL_SOLVERS", "ExternalSolver", "solve_external"]
 
 _CLAIM_TOLERANCE = 1e-6
 """A bound that is this close to the objective, relative to max(1, abs(objective)), proves it."""
-
-
-def _same(value: float) -> object:
-    return value
-
-
-def _whole_seconds(value: float) -> object:
-    return max(1, math.ceil(value))
-
-
-@dataclass(frozen=True)
-class ExternalSolver:
-    """How one solver is asked for what SolveSettings holds, in the option names of its Pyomo interface.
-
-    Attributes
-    ----------
-    how_to_get : one line for those who do not have it
-    time_limit, rel_gap, abs_gap, threads, seed : option names, None where the solver has no such option
-    seconds : form of the time limit that the solver takes
-    fixed : options that are always given
-    reports_bound : whether the bound that Pyomo shows is a proven one
-    refusal : how a line of its log begins when it skips an option it does not know, None where it stops instead
-    """
-
-    how_to_get: str
-    time_limit: str
-    rel_gap: str
-    abs_gap: str | None = None
-    threads: str | None = None
-    seed: str | None = None
-    seconds: Callable[[float], object] = _same
-    fixed: Mapping[str, object] = field(default_factory=dict)
-    reports_bound: bool = True
-    refusal: str | None = None
-
-
-_HIGHS = ExternalSolver("pip install highspy", "time_limit", "mip_rel_gap", "mip_abs_gap", "threads", "random_seed")
-_GUROBI = ExternalSolver(
-    "pip install gurobipy (a licence is needed for large models)", "TimeLimit", "MIPGap", "MIPGapAbs", "Threads", "Seed"
-)
-EXTERNAL_SOLVERS: dict[str, ExternalSolver] = {
-    "appsi_highs": _HIGHS,
-    "highs": _HIGHS,
-    "gurobi": _GUROBI,
-    "gurobi_direct": _GUROBI,
-    "appsi_gurobi": _GUROBI,
-    "cbc": ExternalSolver(
-        "apt-get install coinor-cbc, or conda install -c conda-forge coin-or-cbc",
-        "sec",
-        "ratioGap",
-        "allowableGap",
-        "threads",
-        "randomCbcSeed",
-        fixed={"timeMode": "elapsed"},
-        refusal="No match for",
-    ),
-    "glpk": ExternalSolver(
-        "apt-get install glpk-utils, or conda install -c conda-forge glpk",
-        "tmlim",
-        "mipgap",
-        seconds=_whole_seconds,
-        reports_bound=False,
-    ),
-    "scip": ExternalSolver(
-        "conda install -c conda-forge scip",
-        "limits/time",
-        "limits/gap",
-        "limits/absgap",
-        seed="randomization/randomseedshift",
-    ),
-    "cplex": ExternalSolver(
-        "IBM's installer for CPLEX, with the program cplex on the PATH (a licence is needed)",
-        "timelimit",
-        "mip_tolerances_mipgap",
-        "mip_tolerances_absmipgap",
-        "threads",
-        "randomseed",
-    ),
-}
-"""Solvers whose option names are known, by their name in Pyomo's SolverFactory."""
 
 _TERMINATIONS: dict[Any, Termination | Literal["undecided"]] = {
     TerminationCondition.optimal: "optimal",
@@ -184,7 +103,7 @@ class _Run:
         self._name, self._solver, self._settings = name, solver, settings
         self._notes: list[str] = []
         self.options = self._translated()
-        if solver is _HIGHS:
+        if solver is EXTERNAL_SOLVERS["highs"]:
             set_options(new_highs(), self.options)
         self._interface = _interface(name, solver)
 
