@@ -24,14 +24,16 @@ def groupings(servers: int, groups: int, largest: int | None = None) -> Iterator
     tuple of int
         Group sizes in descending order.
     """
-    if groups == 0:
-        if servers == 0:
-            yield ()
+    if servers == groups == 0:
+        yield ()
+    if not 1 <= groups <= servers:
         return
     most = servers - groups + 1 if largest is None else min(largest, servers - groups + 1)
     for first in range(-(-servers // groups), most + 1):
-        for rest in groupings(servers - first, groups - 1, first):
-            yield (first, *rest)
+        # copies of one size at a time: recursion no deeper than there are different sizes
+        for copies in range(1, min(groups, servers // first) + 1):
+            for rest in groupings(servers - first * copies, groups - copies, first - 1):
+                yield (first,) * copies + rest
 
 
 def group_lpt(sizes: Sequence[int], servers: tuple[int, ...], least_high: int = 0) -> Assignment:

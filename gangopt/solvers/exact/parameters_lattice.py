@@ -17,6 +17,7 @@ __all__ = ["Hosted", "Lattice", "Share", "lattices"]
 _NEVER = np.int64(1) << 60
 _MAX_COMBINATIONS = 400
 _MAX_CANDIDATES = 2_000
+_MAX_SIZES = 500
 _MAX_DISTINCT = 40
 _MAX_PLAIN = 2
 _MAX_COARSE = 4
@@ -213,30 +214,34 @@ def lattices(sizes: Sequence[int], servers: int) -> list[Lattice]:
     Returns
     -------
     list of Lattice
-        At most two plain ones, of the largest units, and four coarse ones, of the fewest fine parameters to a unit.
+        At most two plain ones, of the largest units, and four coarse ones, of the fewest fine parameters to a unit;
+        none if there are more than 500 sizes, of which hardly any would share a divisor.
     """
-    common = [size for size, _ in Counter(sizes).most_common(_MAX_DISTINCT)]
+    count = Counter(sizes)
+    if len(count) > _MAX_SIZES:
+        return []
+    common = [size for size, _ in count.most_common(_MAX_DISTINCT)]
     units = sorted({math.gcd(a, b) for a in common for b in common}, reverse=True)
     share = -(-sum(sizes) // servers)
-    plain = (_lattice(sizes, 0, unit, 1, share) for unit in units)
-    coarse = (_coarse(sizes, unit, units, share) for unit in units)
+    plain = (_lattice(count, 0, unit, 1, share) for unit in units)
+    coarse = (_coarse(count, unit, units, share) for unit in units)
     kept = [item for item in coarse if item is not None and 0 < item.fine_total < servers * item.unit]
     kept.sort(key=lambda item: item.fine_total / item.unit)
     return [*itertools.islice((item for item in plain if item is not None), _MAX_PLAIN), *kept[:_MAX_COARSE]]
 
 
-def _coarse(sizes: Sequence[int], unit: int, units: list[int], share: int) -> Lattice | None:
-    made = (_lattice(sizes, unit, unit, fine, share) for fine in units if fine <= unit)
+def _coarse(count: Counter[int], unit: int, units: list[int], share: int) -> Lattice | None:
+    made = (_lattice(count, unit, unit, fine, share) for fine in units if fine <= unit)
     return next((item for item in made if item is not None), None)
 
 
-def _lattice(sizes: Sequence[int], threshold: int, unit: int, fine_unit: int, share: int) -> Lattice | None:
-    coarse = [size for size in sizes if size >= threshold]
-    fine = [size for size in sizes if size < threshold]
-    followed = Counter(size for size in coarse if size % unit or size > share)
-    followed_fine = Counter(size for size in fine if size % fine_unit)
-    hosted = (*sorted(followed.items(), reverse=True), *sorted(followed_fine.items(), reverse=True))
-    if math.prod(count + 1 for _, count in hosted) > _MAX_COMBINATIONS:
+def _lattice(count: Counter[int], threshold: int, unit: int, fine_unit: int, share: int) -> Lattice | None:
+    followed = [size for size in count if size >= threshold and (size % unit or size > share)]
+    followed_fine = [size for size in count if size < threshold and size % fine_unit]
+    hosted = [(size, count[size]) for part in (followed, followed_fine) for size in sorted(part, reverse=True)]
+    if math.prod(number + 1 for _, number in hosted) > _MAX_COMBINATIONS:
         return None
-    multiples = (sum(coarse) - sum(size * count for size, count in followed.items())) // unit
-    return Lattice(threshold, unit, fine_unit, hosted, len(followed), multiples, sum(fine))
+    coarse_total = sum(size * number for size, number in count.items() if size >= threshold)
+    fine_total = sum(size * number for size, number in count.items() if size < threshold)
+    multiples = (coarse_total - sum(size * count[size] for size in followed)) // unit
+    return Lattice(threshold, unit, fine_unit, tuple(hosted), len(followed), multiples, fine_total)

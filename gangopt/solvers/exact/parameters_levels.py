@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from gangopt.instances.parameters import ParametersInstance
 from gangopt.instances.parameters_grouping import Assignment
@@ -85,10 +85,13 @@ class LevelSearch:
         self._floor = least_high
         self._lock = threading.RLock()
         self._descending: list[int] = sorted(self.sizes, reverse=True)
-        self._lattices = lattices(self.sizes, self.servers)
         self._known: dict[int, Level] = {}
         self._effort = 0
         self._allowance = 0
+
+    @cached_property
+    def _lattices(self) -> list[Lattice]:
+        return lattices(self.sizes, self.servers)
 
     @property
     def trivial_bound(self) -> int:

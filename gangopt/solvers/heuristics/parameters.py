@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -46,29 +47,35 @@ def paa(instance: ParametersInstance) -> ParametersSolution:
     loads = [0] * servers
     counts = [0] * servers
     parts: list[dict[int, int]] = [{} for _ in instance.sizes]
+    # by load, then from the highest server to the lowest: of equal loads the lowest server stands last
+    ranking = [(0, -server) for server in range(servers - 1, -1, -1)]
 
     def put(block: int, server: int, amount: int) -> None:
+        del ranking[bisect_left(ranking, (loads[server], -server))]
         counts[server] += server not in parts[block]
         parts[block][server] = parts[block].get(server, 0) + amount
         loads[server] += amount
+        insort(ranking, (loads[server], -server))
 
-    def best_fit(amount: int) -> int:
-        fitting = [server for server in range(servers) if loads[server] + amount <= mean]
-        if fitting:
-            return max(fitting, key=lambda server: (loads[server], -server))
-        return min(range(servers), key=lambda server: (loads[server], server))
+    def fullest(load: int) -> int:
+        """Return the fullest server of at most a load, or the least loaded one if there is none."""
+        at = bisect_right(ranking, (load, 0)) - 1
+        return -ranking[at][1] if at >= 0 else fullest(ranking[0][0])
 
-    for block, size in _descending(instance):
-        if size * servers * 100 < total:
-            put(block, min(range(servers), key=lambda server: (counts[server], server)), size)
-        elif size <= mean:
-            put(block, best_fit(size), size)
+    blocks = _descending(instance)
+    large = [item for item in blocks if item[1] * servers * 100 >= total]
+    for block, size in large:
+        if size <= mean:
+            put(block, fullest(mean - size), size)
         else:
-            rest = size
-            while rest:
-                amount = min(rest, mean)
-                put(block, min(range(servers), key=lambda server: (loads[server], server)), amount)
-                rest -= amount
+            for start in range(0, size, mean):
+                put(block, fullest(ranking[0][0]), min(mean, size - start))
+    fewest = [(count, server) for server, count in enumerate(counts)]
+    heapq.heapify(fewest)
+    for block, size in blocks[len(large) :]:
+        count, server = fewest[0]
+        parts[block][server] = size
+        heapq.heapreplace(fewest, (count + 1, server))
     return ParametersSolution(tuple(tuple(held.items()) for held in parts))
 
 

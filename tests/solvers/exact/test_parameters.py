@@ -288,6 +288,8 @@ def test_what_a_solver_proved_is_kept_for_the_rows():
 def test_groupings_are_partitions_from_the_most_even():
     assert list(groupings(6, 3)) == [(2, 2, 2), (3, 2, 1), (4, 1, 1)]
     assert list(groupings(3, 3)) == [(1, 1, 1)]
+    assert list(groupings(3, 4)) == []
+    assert next(groupings(10_000, 6_000)) == (2,) * 4_000 + (1,) * 2_000
 
 
 def test_one_server_takes_everything():
@@ -325,3 +327,9 @@ def test_lattices_never_exclude_what_the_enumeration_of_groups_reaches(sizes, se
             truth = min(truth, *(spread(state, counts) for state in totals))
         level = LevelSearch(sizes, servers).level(cuts, Clock())
         assert level.bound <= truth <= level.assignment.difference
+
+
+def test_thousands_of_servers_are_no_trouble():
+    instance = random(blocks=20_000, servers=2_000)
+    outcome = exact(instance, Controls(time_limit=30.0))
+    assert (outcome.termination, outcome.bound, outcome.form) == ("optimal", 1, "levels")
