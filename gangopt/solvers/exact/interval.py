@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gangopt.decisions import problems
+from gangopt.errors import InputError
 from gangopt.formulations.interval_classes import classes_model, count_pieces, hint_classes, read_classes
 from gangopt.formulations.interval_data import IntervalData, choices_of
 from gangopt.formulations.interval_joint import count_columns, hint_joint, joint_model, read_joint
@@ -255,6 +256,8 @@ def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
     first, second = problems["allocation"].methods[allocation], problems["placement"].methods[placement]
 
     def run(instance: IntervalInstance, controls: Controls, **options: Any) -> Outcome:  # noqa: ANN401 - of either method
+        if controls.start is not None:
+            raise InputError(f"start is for the method exact, {first.name}+{second.name} takes two decisions in turn")
         mine, theirs = split_options(first, second, options)
         turns = _Turns(replace(controls, start=None, form=None, on_progress=None))
 

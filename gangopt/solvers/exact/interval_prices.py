@@ -27,9 +27,9 @@ def priced(instance: IntervalInstance, data: IntervalData, objective: float) -> 
 
     .. math:: L = \sum_j \min_i (T_{ji} + \lambda \cdot d_{ji}) - \lambda \cdot C
 
-    is a bound on every solution that pauses no job, and one that makes choice i for job j costs at least L plus what i
-    costs above the minimum of its job. The prices are the dual of the linear relaxation; L is computed from them, so it
-    holds whatever the solver's tolerances are.
+    is a bound on every solution that pauses no job (the others cost more), and one that makes choice i for job j costs
+    at least L plus what i costs above the minimum of its job. The prices are the dual of the linear relaxation; L is
+    computed from them, so it holds whatever the solver's tolerances are.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def priced(instance: IntervalInstance, data: IntervalData, objective: float) -> 
     least = np.full(len(data.choices), np.inf)
     np.minimum.at(least, owner, reduced)
     bound = float(least.sum() - price @ capacity)
-    # a rounding's worth below, so that the bound never exceeds the optimum
-    bound -= 1e-11 * abs(bound)
+    # a rounding's worth below, so that the bound never exceeds the optimum; a solution that pauses a job costs more
+    bound = min(bound - 1e-11 * abs(bound), instance.pause_cost)
     if objective >= instance.pause_cost:
         return bound, data
     keep = bound + reduced - least[owner] <= objective + 1e-9 * abs(objective)
@@ -125,7 +125,7 @@ def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | N
         outcome = allocation.exact(_without_transfers(instance.allocation), replace(controls, start=None, rel_gap=1e-4))
     except InfeasibleError:
         return None
-    return outcome.bound
+    return None if outcome.bound is None else min(outcome.bound, instance.pause_cost)
 
 
 def _without_transfers(shared: AllocationInstance) -> AllocationInstance:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gangopt
+from gangopt.errors import InputError
 from gangopt.formulations.interval_data import choices_of
 from gangopt.instances.catalogue import load
 from gangopt.solvers.contract import Controls
@@ -84,6 +85,13 @@ def test_mixed_pairs_and_their_options():
     assert gangopt.solve(instance, "exact+random", seed=3).solution == (
         gangopt.solve(instance, "exact+random", seed=3).solution
     )
+
+
+def test_a_pair_takes_no_start():
+    instance = load(SMALL[0])
+    start = gangopt.solve(instance, "retry").solution
+    with pytest.raises(InputError, match=r"start is for the method exact, exact\+spread takes two decisions"):
+        gangopt.solve(instance, "exact+spread", start=start)
 
 
 def test_time_limit_is_that_of_the_pair():
