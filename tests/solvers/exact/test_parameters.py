@@ -330,6 +330,6 @@ def test_lattices_never_exclude_what_the_enumeration_of_groups_reaches(sizes, se
 
 
 def test_thousands_of_servers_are_no_trouble():
-    instance = random(blocks=20_000, servers=2_000)
+    instance = random(blocks=20_000, servers=2_000, largest=1_000)
     outcome = exact(instance, Controls(time_limit=30.0))
     assert (outcome.termination, outcome.bound, outcome.form) == ("optimal", 1, "levels")
