@@ -62,7 +62,8 @@ def _written(model: Any, file_format: str) -> bytes:  # noqa: ANN401 - Pyomo is 
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / f"model.{file_format}"
         options = {} if file_format == "nl" else {"symbolic_solver_labels": True}
-        model.write(str(target), format=file_format, io_options=options)
+        pyomo_name = "cpxlp" if file_format == "lp" else file_format
+        model.write(str(target), format=pyomo_name, io_options=options)
         return target.read_bytes()
 
 

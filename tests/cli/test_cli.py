@@ -289,3 +289,11 @@ def test_memory_and_interrupts_end_in_one_line(call, monkeypatch, error, code, l
     answer = call("solve", TINY, "--method", "lpt")
     assert answer[0] == code
     assert answer[2].strip().startswith(line)
+
+
+@pytest.mark.parametrize("file_format", ["lp", "mps", "nl", "json"])
+def test_export_writes_one_file_and_says_which_form(call, tmp_path, file_format):
+    file = tmp_path / f"model.{file_format}"
+    code, out, err = call("export", TINY, "--format", file_format, "-o", file)
+    assert (code, out, err) == (0, f"{file}: form assign as {file_format}\n", "")
+    assert [item.name for item in tmp_path.iterdir()] == [file.name]
