@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.instances.placement import PER_UNIT, PlacementInstance
 
-__all__ = ["pause_reason"]
+__all__ = ["pause_reason", "paused_reasons"]
 
 
 def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64]) -> str:
@@ -36,3 +38,22 @@ def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64])
             f"{free[r] / PER_UNIT:g} are free in all"
         )
     return "enough is free in all, but not where its tasks could use it"
+
+
+def paused_reasons(instance: PlacementInstance, pieces: Sequence[tuple[tuple[int, int, int], ...]]) -> tuple[str, ...]:
+    """Return for every job why it is paused beside the pieces of the others, empty for a placed one.
+
+    Parameters
+    ----------
+    instance : the placement
+    pieces : for every job its pieces (server, parameter servers, workers), none for a paused one
+
+    Returns
+    -------
+    tuple of str
+    """
+    free = instance.capacity_millionths.sum(axis=0)
+    for j, held in enumerate(pieces):
+        for _, ps, workers in held:
+            free = free - ps * instance.ps_millionths[j] - workers * instance.worker_millionths[j]
+    return tuple("" if held else pause_reason(instance, j, free) for j, held in enumerate(pieces))

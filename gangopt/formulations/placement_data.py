@@ -1,0 +1,238 @@
+"""What the forms of `placement` are built from: jobs as plain numbers, classes of equal servers, pieces and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangopt.instances.placement import TRANSFERS_PER_STEP, PlacementInstance
+
+__all__ = ["JobData", "Level", "PlacementData", "ServerClass", "levels_of"]
+
+Piece = tuple[int, int]
+"""Parameter servers and workers of one job that one server holds."""
+
+
+@dataclass(frozen=True)
+class JobData:
+    """One job as plain numbers.
+
+    Attributes
+    ----------
+    index : 0-based
+    ps, workers : p_j and w_j, tasks
+    ps_need, worker_need : of one task by resource, in the counts of `PlacementData`
+    size, ps_bandwidth, worker_bandwidth : S_j (MB), B_j and b_j (MB/s)
+    steps, compute : Q_j, and seconds of a step beside its transfers
+    completion : whether the time to finish counts, not the transfer time
+    hosts : whether both terms are charged on every host
+    """
+
+    index: int
+    ps: int
+    workers: int
+    ps_need: tuple[int, ...]
+    worker_need: tuple[int, ...]
+    size: float
+    ps_bandwidth: float
+    worker_bandwidth: float
+    steps: float
+    compute: float
+    completion: bool
+    hosts: bool
+
+    def sends(self, workers: int) -> float:
+        """Return the seconds in which a parameter server reaches the workers that are not among `workers` with it."""
+        return self.size * (self.workers - workers) / (self.ps * self.ps_bandwidth)
+
+    def receives(self, ps: int) -> float:
+        """Return the seconds in which a worker reaches the parameter servers that are not among `ps` with it."""
+        return self.size * (self.ps - ps) / (self.ps * self.worker_bandwidth)
+
+    def cost(self, piece: Piece) -> float:
+        """Return the transfer time in seconds of the slowest task of a piece that is not empty."""
+        ps, workers = piece
+        sends = self.sends(workers) if ps or self.hosts else 0.0
+        receives = self.receives(ps) if workers or self.hosts else 0.0
+        return max(sends, receives)
+
+    def need(self, piece: Piece) -> tuple[int, ...]:
+        """Return what a piece takes of every resource."""
+        return tuple([piece[0] * a + piece[1] * b for a, b in zip(self.ps_need, self.worker_need, strict=True)])
+
+    def charge(self) -> tuple[float, float]:
+        """Return (a, c) so that a job with transfer time t that is placed costs a + c t seconds."""
+        if not self.completion:
+            return 0.0, 1.0
+        return self.steps * self.compute, self.steps * TRANSFERS_PER_STEP
+
+    def pieces(self, capacity: Sequence[int]) -> list[Piece]:
+        """Return the pieces that fit a server alone, in ascending order."""
+        found = []
+        for x in range(self.ps + 1):
+            left = [room - x * a for room, a in zip(capacity, self.ps_need, strict=True)]
+            if min(left, default=0) < 0:
+                break
+            fitting = [room // b for room, b in zip(left, self.worker_need, strict=True) if b]
+            most = min([self.workers, *fitting])
+            found += [(x, y) for y in range(most + 1) if x + y]
+        return found
+
+
+@dataclass(frozen=True)
+class ServerClass:
+    """Servers of equal capacity.
+
+    Attributes
+    ----------
+    servers : their indices, ascending
+    capacity : of each by resource, in the counts of `PlacementData`
+    """
+
+    servers: tuple[int, ...]
+    capacity: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PlacementData:
+    """An instance in the smallest whole numbers, for models.
+
+    Amounts of a resource count in the greatest common divisor of all demands for it, capacities rounded down to it,
+    which changes no placement; resources that no task takes are left out.
+
+    Attributes
+    ----------
+    jobs : in the order of the instance
+    classes : servers of equal capacity, by the first server of each
+    class_of : index of the class of every server
+    resources : index in the instance of every resource that some task takes
+    """
+
+    jobs: tuple[JobData, ...]
+    classes: tuple[ServerClass, ...]
+    class_of: tuple[int, ...]
+    resources: tuple[int, ...]
+
+    @classmethod
+    def of(cls, instance: PlacementInstance) -> PlacementData:
+        """Return the data of an instance."""
+        demands = np.concatenate([instance.ps_millionths, instance.worker_millionths])
+        unit = np.gcd.reduce(demands, axis=0)
+        used = np.flatnonzero(unit)
+        unit = unit[used]
+        capacity = [tuple(row) for row in (instance.capacity_millionths[:, used] // unit).tolist()]
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for server, row in enumerate(capacity):
+            groups.setdefault(row, []).append(server)
+        numbers = {row: number for number, row in enumerate(groups)}
+        return cls(
+            jobs=_jobs(instance, used, unit),
+            classes=tuple(ServerClass(tuple(servers), row) for row, servers in groups.items()),
+            class_of=tuple(numbers[row] for row in capacity),
+            resources=tuple(used.tolist()),
+        )
+
+
+def _jobs(instance: PlacementInstance, used: np.ndarray, unit: np.ndarray) -> tuple[JobData, ...]:
+    ps_need = (instance.ps_millionths[:, used] // unit).tolist()
+    worker_need = (instance.worker_millionths[:, used] // unit).tolist()
+    return tuple(
+        JobData(
+            index=j,
+            ps=int(instance.parameter_servers[j]),
+            workers=int(instance.workers[j]),
+            ps_need=tuple(ps_need[j]),
+            worker_need=tuple(worker_need[j]),
+            size=float(instance.size[j]),
+            ps_bandwidth=float(instance.ps_bandwidth[j]),
+            worker_bandwidth=float(instance.worker_bandwidth[j]),
+            steps=float(instance.steps[j]),
+            compute=float(instance.compute[j]),
+            completion=instance.objective == "completion",
+            hosts=instance.charge == "hosts",
+        )
+        for j in range(len(instance.jobs))
+    )
+
+
+@dataclass(frozen=True)
+class Level:
+    """A transfer time that a job can have, and the pieces it may use then.
+
+    Attributes
+    ----------
+    time : seconds
+    pieces : for every class the pieces that cost at most `time` and whose rest can be made of such pieces
+    """
+
+    time: float
+    pieces: tuple[tuple[Piece, ...], ...]
+
+
+def levels_of(job: JobData, classes: Sequence[ServerClass]) -> list[Level]:
+    """Return the transfer times that a job can have when it is alone, ascending; none if it fits nowhere.
+
+    The transfer time is the largest cost of a piece, so it is one of the costs of the pieces that fit some server. The
+    least is found by bisection, for the larger the time, the more pieces may be used.
+
+    Parameters
+    ----------
+    job : the job
+    classes : classes of equal servers
+
+    Returns
+    -------
+    list of Level
+        Level 0 has the least transfer time of the job on the empty servers.
+    """
+    fitting = [{piece: job.cost(piece) for piece in job.pieces(item.capacity)} for item in classes]
+    times = sorted({cost for pieces in fitting for cost in pieces.values()})
+    low, high = 0, len(times)
+    while low < high:
+        middle = (low + high) // 2
+        if _Reach(job, classes, fitting, times[middle]).has((job.ps, job.workers)):
+            high = middle
+        else:
+            low = middle + 1
+    return [Level(time, _Reach(job, classes, fitting, time).useful()) for time in times[low:]]
+
+
+class _Reach:
+    """Which numbers of tasks the pieces of at most a given cost add up to, with no more pieces than servers.
+
+    A set of (parameter servers, workers) is the bits of one integer, bit x (2 w_j + 1) + y for (x, y): adding a piece
+    is a shift, and the space of w_j bits keeps a sum above w_j from being mistaken for the next row.
+    """
+
+    def __init__(
+        self, job: JobData, classes: Sequence[ServerClass], fitting: Sequence[dict[Piece, float]], time: float
+    ) -> None:
+        self._job = job
+        self._stride = 2 * job.workers + 1
+        self._pieces = [[piece for piece, cost in pieces.items() if cost <= time] for pieces in fitting]
+        row = (1 << (job.workers + 1)) - 1
+        mask = sum(row << (x * self._stride) for x in range(job.ps + 1))
+        self._set = 1
+        for item, pieces in zip(classes, self._pieces, strict=True):
+            new = self._set
+            for _ in range(min(len(item.servers), job.ps + job.workers)):
+                sums = 0
+                for x, y in pieces:
+                    sums |= new << (x * self._stride + y)
+                new = sums & mask & ~self._set
+                if not new:
+                    break
+                self._set |= new
+
+    def has(self, tasks: Piece) -> bool:
+        """Return whether so many tasks can be reached."""
+        return bool(self._set >> (tasks[0] * self._stride + tasks[1]) & 1)
+
+    def useful(self) -> tuple[tuple[Piece, ...], ...]:
+        """Return for every class the pieces whose rest can be reached."""
+        job = self._job
+        return tuple(
+            tuple((x, y) for x, y in pieces if self.has((job.ps - x, job.workers - y))) for pieces in self._pieces
+        )

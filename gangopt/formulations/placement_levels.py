@@ -1,0 +1,260 @@
+"""Form `levels` of decision `placement`: pieces on classes of equal servers; forgets which server, so it is a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.core.expr.numeric_expr import LinearExpression
+from pyomo.environ import (
+    Binary,
+    ConcreteModel,
+    Constraint,
+    Expression,
+    NonNegativeIntegers,
+    Objective,
+    RangeSet,
+    Var,
+    minimize,
+    value,
+)
+
+from gangopt.formulations.placement_data import Level, PlacementData, ServerClass, levels_of
+from gangopt.formulations.placement_packing import ClassPieces, pack_pieces
+from gangopt.formulations.size import require_size
+from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_reasons import paused_reasons
+from gangopt.instances.placement_solution import PlacementSolution
+
+__all__ = ["chosen_pieces", "fill_levels", "hint_levels", "levels_model", "read_levels"]
+
+Index = tuple[int, int, int, int, int]
+"""Job, level, class, parameter servers, workers."""
+
+DUAL_FEASIBLE = range(1, 5)
+"""k of the dual feasible functions f_k."""
+
+
+def fill_levels(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: PlacementInstance,
+    levels: Sequence[Sequence[Level]] | None = None,
+) -> None:
+    r"""Put the pieces of every class of servers, the levels, their rules and `objective_value` on a block.
+
+    Binary z_jl says that job j has the transfer time t_l, u_j that it is paused; integer y_jlcxy counts the servers of
+    class c that hold x parameter servers and y workers of job j when its transfer time is t_l.
+
+    .. math::
+        \sum_l z_{jl} + u_j = 1,\quad
+        \sum_{cxy} x\,y_{jlcxy} = p_j z_{jl},\quad \sum_{cxy} y\,y_{jlcxy} = w_j z_{jl} \\
+        y_{jlcxy} \le \min(p_j / x, w_j / y, n_c)\, z_{jl} \\
+        \sum_{jlxy} d_j^r(x,y)\,y_{jlcxy} \le n_c C_c^r,\quad
+        \sum_{jlxy} f_k(d_j^r(x,y))\,y_{jlcxy} \le n_c,\quad k = 1, \dots, 4
+
+    with f_k(d) = d/C if (k+1) d/C is whole, else floor((k+1) d/C)/k, a dual feasible function: it sums to at most 1
+    over what a server can hold. A piece is there only if it fits the class, costs at most t_l and the rest of the job
+    can be made of such pieces. Minimise: the optimum is a bound, which a packing of the pieces into servers may reach.
+
+    Parameters
+    ----------
+    block : ConcreteModel, Block or member of an indexed Block
+    instance : the placement
+    levels : for every job the levels that it may have; None for all that `levels_of` returns
+
+    Raises
+    ------
+    ModelTooLargeError
+        If the block would have too many columns.
+
+    References
+    ----------
+    Fekete and Schepers: New classes of fast lower bounds for bin packing problems (Math. Program. 91, 2001).
+    """
+    data = PlacementData.of(instance)
+    if levels is None:
+        levels = [levels_of(job, data.classes) for job in data.jobs]
+    indices = [
+        (j, n, c, x, y)
+        for j, of_job in enumerate(levels)
+        for n, level in enumerate(of_job)
+        for c, pieces in enumerate(level.pieces)
+        for x, y in pieces
+    ]
+    require_size("placement levels", len(indices) + sum(map(len, levels)) + len(levels))
+    with PauseGC():
+        block.jobs, block.classes = RangeSet(0, len(data.jobs) - 1), RangeSet(0, len(data.classes) - 1)
+        block.level = Var([(j, n) for j, of_job in enumerate(levels) for n in range(len(of_job))], domain=Binary)
+        block.paused = Var(block.jobs, domain=Binary)
+        block.pieces = Var(
+            indices,
+            domain=NonNegativeIntegers,
+            bounds=lambda _, j, _l, c, x, y: (0, _most(data, j, c, x, y)),
+        )
+        _add_tasks(block, data, levels)
+        _add_capacities(block, data)
+        block.objective_value = Expression(expr=_objective(block, instance, data, levels))
+
+
+def _most(data: PlacementData, j: int, c: int, x: int, y: int) -> int:
+    job, servers = data.jobs[j], len(data.classes[c].servers)
+    return min([servers, *([job.ps // x] if x else []), *([job.workers // y] if y else [])])
+
+
+def _add_tasks(block: Any, data: PlacementData, levels: Sequence[Sequence[Level]]) -> None:  # noqa: ANN401
+    of_level: dict[tuple[int, int], list[tuple[int, int, Any]]] = {key: [] for key in block.level}
+    for (j, n, _, x, y), variable in block.pieces.items():
+        of_level[j, n].append((x, y, variable))
+
+    def all_tasks(j: int, n: int, kind: int, count: int) -> Any:  # noqa: ANN401
+        mine = of_level[j, n]
+        coefficients = [item[kind] for item in mine] + [-count]
+        return (0, _sum(coefficients, [item[2] for item in mine] + [block.level[j, n]]), 0)
+
+    block.one_level_per_job = Constraint(
+        block.jobs,
+        rule=lambda b, j: (
+            1,
+            _sum([1] * (len(levels[j]) + 1), [b.level[j, n] for n in range(len(levels[j]))] + [b.paused[j]]),
+            1,
+        ),
+    )
+    block.place_all_parameter_servers = Constraint(
+        list(block.level), rule=lambda _, j, n: all_tasks(j, n, 0, data.jobs[j].ps)
+    )
+    block.place_all_workers = Constraint(
+        list(block.level), rule=lambda _, j, n: all_tasks(j, n, 1, data.jobs[j].workers)
+    )
+    block.pieces_of_chosen_level = Constraint(
+        list(block.pieces),
+        rule=lambda b, j, n, c, x, y: (
+            None,
+            _sum([1, -_most(data, j, c, x, y)], [b.pieces[j, n, c, x, y], b.level[j, n]]),
+            0,
+        ),
+    )
+
+
+def _add_capacities(block: Any, data: PlacementData) -> None:  # noqa: ANN401
+    of_class: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in data.classes]
+    for (j, _, c, x, y), variable in block.pieces.items():
+        of_class[c].append((data.jobs[j].need((x, y)), variable))
+    rows = {
+        (c, r): [(need[r], variable) for need, variable in of_class[c] if need[r]]
+        for c in range(len(data.classes))
+        for r in range(len(data.resources))
+    }
+
+    def capacity(_: Any, c: int, r: int) -> Any:  # noqa: ANN401
+        if not rows[c, r]:
+            return Constraint.Skip
+        item = data.classes[c]
+        return (None, _row(rows[c, r]), len(item.servers) * item.capacity[r])
+
+    def dual_feasible(_: Any, c: int, r: int, k: int) -> Any:  # noqa: ANN401
+        item = data.classes[c]
+        scaled = list(_dual_feasible(item, rows[c, r], r, k))
+        if not scaled:
+            return Constraint.Skip
+        return (None, _row(scaled), len(item.servers) * k * item.capacity[r])
+
+    resources = range(len(data.resources))
+    block.class_capacity = Constraint(block.classes, resources, rule=capacity)
+    block.dual_feasible_capacity = Constraint(block.classes, resources, DUAL_FEASIBLE, rule=dual_feasible)
+
+
+def _dual_feasible(item: ServerClass, row: Sequence[tuple[int, Any]], r: int, k: int) -> Iterator[tuple[int, Any]]:
+    """Yield k C f_k(d), whole numbers, for the pieces of a capacity row; nothing if that row says the same."""
+    whole = item.capacity[r]
+    scaled = [
+        (k * need if (k + 1) * need % whole == 0 else whole * ((k + 1) * need // whole), variable)
+        for need, variable in row
+    ]
+    if any(value > k * need for (value, _), (need, _) in zip(scaled, row, strict=True)):
+        yield from ((value, variable) for value, variable in scaled if value)
+
+
+def _objective(
+    block: Any,  # noqa: ANN401
+    instance: PlacementInstance,
+    data: PlacementData,
+    levels: Sequence[Sequence[Level]],
+) -> LinearExpression:
+    coefficients, variables = [instance.pause_cost] * len(data.jobs), list(block.paused.values())
+    for job, of_job in zip(data.jobs, levels, strict=True):
+        fixed, a_second = job.charge()
+        coefficients += [fixed + a_second * level.time for level in of_job]
+        variables += [block.level[job.index, n] for n in range(len(of_job))]
+    constant = -instance.pause_cost * instance.fewest_paused
+    return LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables)
+
+
+def _row(terms: Sequence[tuple[float, Any]]) -> LinearExpression:
+    return _sum([item[0] for item in terms], [item[1] for item in terms])
+
+
+def _sum(coefficients: Sequence[float], variables: Sequence[Any]) -> LinearExpression:
+    return LinearExpression(linear_coefs=list(coefficients), linear_vars=list(variables))
+
+
+def levels_model(instance: PlacementInstance, levels: Sequence[Sequence[Level]] | None = None) -> Any:  # noqa: ANN401
+    """Return form `levels` of an instance as a ConcreteModel with its Objective."""
+    model = ConcreteModel(name="placement_levels")
+    fill_levels(model, instance, levels)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def chosen_pieces(block: Any) -> ClassPieces:  # noqa: ANN401 - Pyomo is untyped
+    """Return the pieces that the values of a block say: by job, (class, parameter servers, workers), with repeats."""
+    found: ClassPieces = {}
+    for (j, _, c, x, y), variable in block.pieces.items():
+        count = round(value(variable))
+        if count:
+            found.setdefault(j, []).extend([(c, x, y)] * count)
+    return found
+
+
+def read_levels(block: Any, instance: PlacementInstance) -> PlacementSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return a placement of the pieces that the values of a block say.
+
+    The form does not know which server of a class holds a piece. The pieces are packed by best fit, largest first; a
+    job of which a piece finds no server is paused, so the placement may be worse than the values of the block.
+
+    Parameters
+    ----------
+    block : a block filled by `fill_levels`
+    instance : the placement
+
+    Returns
+    -------
+    PlacementSolution
+    """
+    held = pack_pieces(PlacementData.of(instance), chosen_pieces(block))
+    pieces = [tuple(held.get(j, ())) for j in range(len(instance.jobs))]
+    return PlacementSolution(tuple(pieces), paused_reasons(instance, pieces))
+
+
+def hint_levels(block: Any, instance: PlacementInstance, solution: PlacementSolution) -> None:  # noqa: ANN401
+    """Set the variables of a block to a placement.
+
+    Parameters
+    ----------
+    block : a block filled by `fill_levels` with all levels
+    instance : the placement
+    solution : a feasible placement
+    """
+    data = PlacementData.of(instance)
+    for name in ("pieces", "level"):
+        getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
+    for job, pieces in zip(data.jobs, solution.pieces, strict=True):
+        block.paused[job.index].set_value(int(not pieces))
+        if not pieces:
+            continue
+        slowest = max(job.cost(piece[1:]) for piece in pieces)
+        n = [level.time for level in levels_of(job, data.classes)].index(slowest)
+        block.level[job.index, n].set_value(1)
+        for k, x, y in pieces:
+            variable = block.pieces[job.index, n, data.class_of[k], x, y]
+            variable.set_value(variable.value + 1)

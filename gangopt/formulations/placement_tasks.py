@@ -1,0 +1,247 @@
+"""Form `tasks` of decision `placement`: numbers of tasks for every server and job, with big-M transfer rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.core.expr.numeric_expr import LinearExpression
+from pyomo.environ import (
+    Binary,
+    ConcreteModel,
+    Constraint,
+    Expression,
+    NonNegativeIntegers,
+    NonNegativeReals,
+    Objective,
+    RangeSet,
+    Var,
+    minimize,
+    value,
+)
+
+from gangopt.formulations.placement_data import JobData, PlacementData, levels_of
+from gangopt.formulations.size import require_size
+from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_reasons import paused_reasons
+from gangopt.instances.placement_solution import PlacementSolution
+
+__all__ = ["BigM", "fill_tasks", "hint_tasks", "read_tasks", "tasks_model", "transfer_big_m"]
+
+
+class BigM(NamedTuple):
+    """A constant that switches a row off, and where it comes from."""
+
+    value: float
+    origin: str
+
+
+def transfer_big_m(job: JobData, least: float, kind: str) -> BigM:
+    """Return the constant that switches a transfer row off.
+
+    With no task of the kind on a server, the row reads t >= full - M, where full is the time to all tasks of the other
+    kind; t >= least holds anyway, so M = full - least is enough.
+
+    Parameters
+    ----------
+    job : the job
+    least : least transfer time in seconds of the job on the empty servers
+    kind : `parameter_server` or `worker`
+
+    Returns
+    -------
+    BigM
+        In seconds, at least 0.
+    """
+    full = job.sends(0) if kind == "parameter_server" else job.receives(0)
+    origin = f"job {job.index}: {full:g} s for a {kind} with none of the others, less the least time {least:g} s"
+    return BigM(max(0.0, full - least), origin)
+
+
+def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    r"""Put the counts of every server and job, their rules and `objective_value` on a block.
+
+    .. math::
+        \sum_k p_{jk} = p_j z_j,\quad \sum_k w_{jk} = w_j z_j,\quad
+        \sum_j (p_{jk} N_j^r + w_{jk} O_j^r) \le C_k^r \\
+        t_j \ge \frac{S_j}{p_j B_j} (w_j z_j - w_{jk}) - M_j (1 - h^p_{jk}),\quad
+        t_j \ge \frac{S_j}{p_j b_j} (p_j z_j - p_{jk}) - M'_j (1 - h^w_{jk}),\quad t_j \ge t^{min}_j z_j
+
+    with h = 1 where the server has a parameter server, or a worker, of the job. Minimise.
+
+    Parameters
+    ----------
+    block : ConcreteModel, Block or member of an indexed Block
+    instance : the placement
+
+    Raises
+    ------
+    ModelTooLargeError
+        If the block would have too many columns.
+
+    References
+    ----------
+    Optimus (EuroSys'18), section 4.2.
+    """
+    J, K = len(instance.jobs), len(instance.servers)
+    require_size("placement tasks", 4 * J * K + 2 * J)
+    data = PlacementData.of(instance)
+    least = []
+    block.jobs, block.servers = RangeSet(0, J - 1), RangeSet(0, K - 1)
+    pairs = (block.jobs, block.servers)
+    with PauseGC():
+        block.parameter_servers_on = Var(
+            *pairs, domain=NonNegativeIntegers, bounds=lambda _b, j, _k: (0, data.jobs[j].ps)
+        )
+        block.workers_on = Var(*pairs, domain=NonNegativeIntegers, bounds=lambda _b, j, _k: (0, data.jobs[j].workers))
+        block.has_parameter_server = Var(*pairs, domain=Binary)
+        block.has_worker = Var(*pairs, domain=Binary)
+        block.placed = Var(block.jobs, domain=Binary)
+        block.transfer_time = Var(block.jobs, domain=NonNegativeReals)
+        for job in data.jobs:
+            levels = levels_of(job, data.classes)
+            least.append(levels[0].time if levels else 0.0)
+            if not levels:
+                block.placed[job.index].setub(0)
+        _add_counting(block, data)
+        _add_transfer(block, data, least)
+        block.objective_value = Expression(expr=_objective(block, instance, data))
+
+
+def _add_counting(block: Any, data: PlacementData) -> None:  # noqa: ANN401
+    jobs = data.jobs
+
+    def place_all_parameter_servers(b: Any, j: int) -> Any:  # noqa: ANN401
+        return sum(b.parameter_servers_on[j, k] for k in b.servers) == jobs[j].ps * b.placed[j]
+
+    block.place_all_parameter_servers = Constraint(block.jobs, rule=place_all_parameter_servers)
+
+    def place_all_workers(b: Any, j: int) -> Any:  # noqa: ANN401
+        return sum(b.workers_on[j, k] for k in b.servers) == jobs[j].workers * b.placed[j]
+
+    block.place_all_workers = Constraint(block.jobs, rule=place_all_workers)
+
+    def server_capacity(b: Any, k: int, r: int) -> Any:  # noqa: ANN401
+        used = sum(
+            job.ps_need[r] * b.parameter_servers_on[job.index, k] + job.worker_need[r] * b.workers_on[job.index, k]
+            for job in jobs
+        )
+        return used <= data.classes[data.class_of[k]].capacity[r]
+
+    block.server_capacity = Constraint(block.servers, range(len(data.resources)), rule=server_capacity)
+
+
+def _objective(block: Any, instance: PlacementInstance, data: PlacementData) -> LinearExpression:  # noqa: ANN401
+    pause = instance.pause_cost
+    coefficients, variables = [], []
+    for job in data.jobs:
+        fixed, a_second = job.charge()
+        coefficients += [fixed - pause, a_second]
+        variables += [block.placed[job.index], block.transfer_time[job.index]]
+    constant = pause * (len(data.jobs) - instance.fewest_paused)
+    return LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables)
+
+
+def _most_on(data: PlacementData) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return the most parameter servers and the most workers of a job on a server of a class."""
+    most = {}
+    for job in data.jobs:
+        for c, item in enumerate(data.classes):
+            pieces = [*job.pieces(item.capacity), (0, 0)]
+            most[job.index, c] = (max(x for x, _ in pieces), max(y for _, y in pieces))
+    return most
+
+
+def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None:  # noqa: ANN401
+    jobs, most = data.jobs, _most_on(data)
+
+    def parameter_server_present(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        return b.parameter_servers_on[j, k] <= most[j, data.class_of[k]][0] * b.has_parameter_server[j, k]
+
+    block.parameter_server_present = Constraint(block.jobs, block.servers, rule=parameter_server_present)
+
+    def worker_present(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        return b.workers_on[j, k] <= most[j, data.class_of[k]][1] * b.has_worker[j, k]
+
+    block.worker_present = Constraint(block.jobs, block.servers, rule=worker_present)
+
+    def parameter_server_transfer(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        job = jobs[j]
+        away = job.workers * b.placed[j] - b.workers_on[j, k]
+        off = transfer_big_m(job, least[j], "parameter_server").value * (1 - b.has_parameter_server[j, k])
+        return b.transfer_time[j] >= job.size / (job.ps * job.ps_bandwidth) * away - off
+
+    block.parameter_server_transfer = Constraint(block.jobs, block.servers, rule=parameter_server_transfer)
+
+    def worker_transfer(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        job = jobs[j]
+        away = job.ps * b.placed[j] - b.parameter_servers_on[j, k]
+        off = transfer_big_m(job, least[j], "worker").value * (1 - b.has_worker[j, k])
+        return b.transfer_time[j] >= job.size / (job.ps * job.worker_bandwidth) * away - off
+
+    block.worker_transfer = Constraint(block.jobs, block.servers, rule=worker_transfer)
+
+    def least_transfer_time(b: Any, j: int) -> Any:  # noqa: ANN401
+        return b.transfer_time[j] >= least[j] * b.placed[j]
+
+    block.least_transfer_time = Constraint(block.jobs, rule=least_transfer_time)
+
+    if jobs[0].hosts:
+
+        def hosts_charged_alike(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+            return b.has_parameter_server[j, k] == b.has_worker[j, k]
+
+        block.hosts_charged_alike = Constraint(block.jobs, block.servers, rule=hosts_charged_alike)
+
+
+def tasks_model(instance: PlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return form `tasks` of an instance as a ConcreteModel with its Objective."""
+    model = ConcreteModel(name="placement_tasks")
+    fill_tasks(model, instance)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def read_tasks(block: Any, instance: PlacementInstance) -> PlacementSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the placement that the values of a block say.
+
+    Parameters
+    ----------
+    block : a block filled by `fill_tasks`
+    instance : the placement
+
+    Returns
+    -------
+    PlacementSolution
+    """
+    pieces = []
+    for j in range(len(instance.jobs)):
+        counts = (
+            (k, round(value(block.parameter_servers_on[j, k])), round(value(block.workers_on[j, k])))
+            for k in range(len(instance.servers))
+        )
+        placed = round(value(block.placed[j])) == 1
+        pieces.append(tuple(item for item in counts if item[1] + item[2]) if placed else ())
+    return PlacementSolution(tuple(pieces), paused_reasons(instance, pieces))
+
+
+def hint_tasks(block: Any, instance: PlacementInstance, solution: PlacementSolution) -> None:  # noqa: ANN401
+    """Set the variables of a block to a placement.
+
+    Parameters
+    ----------
+    block : a block filled by `fill_tasks`
+    instance : the placement
+    solution : a feasible placement
+    """
+    for name in ("parameter_servers_on", "workers_on", "has_parameter_server", "has_worker"):
+        getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
+    for job in PlacementData.of(instance).jobs:
+        j, pieces = job.index, solution.pieces[job.index]
+        for k, ps, workers in pieces:
+            block.parameter_servers_on[j, k].set_value(ps)
+            block.workers_on[j, k].set_value(workers)
+            block.has_parameter_server[j, k].set_value(int(ps > 0 or job.hosts))
+            block.has_worker[j, k].set_value(int(workers > 0 or job.hosts))
+        block.placed[j].set_value(int(bool(pieces)))
+        block.transfer_time[j].set_value(max((job.cost(piece[1:]) for piece in pieces), default=0.0))

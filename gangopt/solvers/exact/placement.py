@@ -1,0 +1,173 @@
+r"""Exact method of `placement`: a bound that forgets which server, then a placement that meets it.
+
+1. Form `levels` merges servers of equal capacity. Every placement is a solution of it, so its optimum is a bound.
+2. A placement with the transfer times that it chose has an objective equal to the bound. It is looked for by packing
+   the pieces in random orders, by solving the form again at these times with random costs, and by placing the jobs that
+   found no server together with a few others by the per-server model.
+3. If that fails, jobs may take longer, and parts of the best placement are solved again for the objective.
+4. Small clusters go to form `pieces` as a whole, with the bound as a row; so does any cluster if no part improves and
+   time is left. It proves the optimum.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from gangopt.formulations.placement_data import PlacementData, levels_of
+from gangopt.formulations.placement_packing import pack_pieces
+from gangopt.instances.placement import PlacementInstance
+from gangopt.solvers.contract import Controls, Outcome
+from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within
+from gangopt.solvers.exact.placement_neighbourhoods import Held, neighbourhood_of
+from gangopt.solvers.exact.placement_proof import count_pieces, prove
+from gangopt.solvers.exact.placement_search import OutOfTime, Search
+from gangopt.solvers.heuristics.placement import optimus, pack
+
+__all__ = ["exact"]
+
+VARIATIONS = 12
+"""Solves of form `levels` at fixed levels with random costs."""
+
+PART_SECONDS = 5.0
+"""Most wall seconds for one part of a placement."""
+
+FIXED_ROUNDS = 20
+"""Parts that are solved at fixed levels before jobs may take longer."""
+
+FREE_ROUNDS = 30
+"""Parts in a row that may fail to improve the objective before the whole model is tried."""
+
+SMALL = 20_000
+"""Most pieces of the per-server model of a cluster that is solved as a whole at once."""
+
+
+def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100) -> Outcome:
+    """Place the most jobs, with the least transfer or completion time, and prove it.
+
+    Parameters
+    ----------
+    instance : the placement
+    controls : settings of the call
+    orders : random orders in which pieces are packed, for each solution of form `levels`
+
+    Returns
+    -------
+    Outcome
+        With the bound of form `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s) of the form.
+    """
+    started = controls.elapsed()
+    begin = time.perf_counter()
+    data = PlacementData.of(instance)
+    levels = [levels_of(job, data.classes) for job in data.jobs]
+    search = Search(instance, controls, data, levels, np.random.default_rng(controls.seed))
+    search.build_seconds = time.perf_counter() - begin
+    try:
+        _run(search, orders)
+    except OutOfTime:
+        return search.outcome("optimal" if search.done else "time_limit", started)
+    except KeyboardInterrupt:
+        return search.outcome("interrupted", started)
+    return search.outcome("optimal" if search.done else "time_limit", started)
+
+
+def _run(search: Search, orders: int) -> None:
+    instance = search.instance
+    for solution in (search.controls.start, optimus(instance), pack(instance)):
+        if solution is not None:
+            search.offer(solution)
+    begin = time.perf_counter()
+    levels = levels_within(instance, search.data, search.levels, search.objective)
+    relaxed = LevelsBound(instance, search.data, levels)
+    search.build_seconds += time.perf_counter() - begin
+    search.metrics["levels_columns"] = relaxed.columns
+    outcome, choice = relaxed.solve(search.settings())
+    search.seen(outcome)
+    if outcome.bound is not None:
+        search.metrics["levels_bound"] = outcome.bound
+        search.offer(bound=outcome.bound)
+    if search.done or choice is None:
+        return
+    held = _pack(search, choice, orders)
+    for _ in range(VARIATIONS):
+        if search.done or len(held) == len(choice.limits):
+            break
+        varied = relaxed.vary(choice, search.rng, search.settings(PART_SECONDS))
+        other = _pack(search, varied, orders)
+        held = other if len(other) > len(held) else held
+    if not search.done:
+        _repair(search, choice, held)
+
+
+def _pack(search: Search, choice: Choice, orders: int) -> Held:
+    """Return the packing that places the most jobs, of the plain order and random ones."""
+    best: Held = {}
+    for order in range(orders + 1):
+        search.settings()
+        held = pack_pieces(search.data, choice.pieces, search.rng if order else None)
+        if order == 0 or len(held) > len(best):
+            best = held
+            search.offer_held(held)
+        if len(best) == len(choice.limits):
+            break
+    return best
+
+
+def _repair(search: Search, choice: Choice, held: Held) -> None:
+    """Place the jobs that found no server, at their levels if possible; else improve parts, or prove the whole."""
+    held = _at_levels(search, choice, held)
+    if search.done:
+        return
+    if count_pieces(search) <= SMALL:
+        prove(search)
+        return
+    _improve(search)
+    if not search.done:
+        prove(search)
+
+
+def _at_levels(search: Search, choice: Choice, held: Held) -> Held:
+    rng = search.rng
+    for _ in range(FIXED_ROUNDS):
+        missing = [j for j in choice.limits if j not in held]
+        if not missing or search.done:
+            break
+        first = rng.permutation(missing)[:2].tolist()
+        others = rng.permutation(sorted(held))[: int(rng.integers(4, 11))].tolist()
+        held = _solved(search, held, first + others, choice.limits)
+        search.offer_held(held)
+    return held
+
+
+def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, float] | None) -> Held:
+    """Return the pieces after some jobs were placed anew; the same ones where that is no better."""
+    part = neighbourhood_of(search.instance, held, jobs)
+    outcome, found = part.solve(search.settings(PART_SECONDS), limits)
+    search.seen(outcome)
+    if found is None or len(found) < sum(j in held for j in part.jobs):
+        return held
+    return {**{j: pieces for j, pieces in held.items() if j not in part.jobs}, **found}
+
+
+def _improve(search: Search) -> None:
+    """Solve parts of the best placement for the objective until none has improved it for long."""
+    rng, instance = search.rng, search.instance
+    failures = 0
+    while failures < FREE_ROUNDS and not search.done:
+        assert search.solution is not None
+        held = {j: pieces for j, pieces in enumerate(search.solution.pieces) if pieces}
+        costs = instance.transfer_times(search.solution)
+        loss = np.array(
+            [
+                1.0 if j not in held else max(0.0, float(costs[j]) - of_job[0].time)
+                for j, of_job in enumerate(search.levels)
+            ]
+        )
+        worse = np.flatnonzero(loss).tolist()
+        first = rng.permutation(worse)[:2].tolist()
+        others = rng.permutation([j for j in held if j not in first])[: int(rng.integers(3, 7))].tolist()
+        before = search.objective
+        search.offer_held(_solved(search, held, first + others, None))
+        failures = 0 if search.objective < before else failures + 1

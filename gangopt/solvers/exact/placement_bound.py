@@ -1,0 +1,157 @@
+"""The bound of `placement`: form `levels`, solved whole, and solved again at the levels it chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.formulations.placement_data import JobData, Level, PlacementData
+from gangopt.formulations.placement_levels import chosen_pieces, levels_model
+from gangopt.formulations.placement_packing import ClassPieces
+from gangopt.instances.placement import PlacementInstance
+from gangopt.solvers.highs import SolverOutcome, SolveSettings, compile_model, load_values, solve_arrays
+
+__all__ = ["Choice", "LevelsBound", "levels_within"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What form `levels` chose.
+
+    Attributes
+    ----------
+    limits : by index of every job that it places, its transfer time in seconds
+    pieces : by job, its pieces (class, parameter servers, workers)
+    """
+
+    limits: Mapping[int, float]
+    pieces: ClassPieces
+
+
+def levels_within(
+    instance: PlacementInstance, data: PlacementData, levels: Sequence[Sequence[Level]], objective: float
+) -> list[list[Level]]:
+    """Return the levels that a placement better than a known one can have.
+
+    A job that is placed costs at least its cost alone on the empty servers. What the objective leaves above the sum of
+    these is all that one job can cost more. Nothing is left out where the known placement pauses more jobs than
+    counting forces.
+
+    Parameters
+    ----------
+    instance : the placement
+    data : the same in whole numbers
+    levels : of every job, ascending
+    objective : of the known placement
+
+    Returns
+    -------
+    list of list of Level
+    """
+    if objective >= instance.pause_cost:
+        return [list(of_job) for of_job in levels]
+    least = {job.index: _cost(job, of_job[0].time) for job, of_job in zip(data.jobs, levels, strict=True) if of_job}
+    placed = len(data.jobs) - instance.fewest_paused
+    ascending = sorted(least.values())
+    # the margin keeps a placement as good as the known one from being cut off by rounding
+    margin = 1e-9 * max(1.0, abs(objective))
+    kept: list[list[Level]] = []
+    for job, of_job in zip(data.jobs, levels, strict=True):
+        others = sum(ascending[: placed - 1]) if of_job else 0.0
+        if of_job and least[job.index] <= ascending[placed - 1]:
+            others = sum(ascending[:placed]) - least[job.index]
+        kept.append([level for level in of_job if _cost(job, level.time) <= objective - others + margin])
+    return kept
+
+
+def _cost(job: JobData, time: float) -> float:
+    fixed, a_second = job.charge()
+    return fixed + a_second * time
+
+
+class LevelsBound:
+    """Form `levels` of an instance in HiGHS.
+
+    Parameters
+    ----------
+    instance : the placement
+    data : the same in whole numbers
+    levels : for every job the levels that are of interest
+    """
+
+    def __init__(self, instance: PlacementInstance, data: PlacementData, levels: Sequence[Sequence[Level]]) -> None:
+        self._model = levels_model(instance, levels)
+        self._arrays = compile_model(self._model)
+        column = {id(variable): at for at, variable in enumerate(self._arrays.columns)}
+        self._times = {(j, n): level.time for j, of_job in enumerate(levels) for n, level in enumerate(of_job)}
+        self._level = {key: column[id(variable)] for key, variable in self._model.level.items()}
+        self._pieces = {key: column[id(variable)] for key, variable in self._model.pieces.items()}
+        self._paused = {key: column[id(variable)] for key, variable in self._model.paused.items()}
+        self._sizes = {key: _size(data, key) for key in self._pieces}
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self._arrays.n_columns
+
+    def solve(self, settings: SolveSettings) -> tuple[SolverOutcome, Choice | None]:
+        """Solve the form; its bound is a bound on the placement.
+
+        Parameters
+        ----------
+        settings : how to solve it
+
+        Returns
+        -------
+        tuple of SolverOutcome and Choice
+            None without a solution.
+        """
+        outcome = solve_arrays(self._arrays, settings)
+        return outcome, None if outcome.values is None else self._choice(outcome.values)
+
+    def _choice(self, values: NDArray[np.float64]) -> Choice:
+        load_values(self._arrays, values)
+        limits = {j: self._times[j, n] for (j, n), at in self._level.items() if round(float(values[at])) == 1}
+        return Choice(limits, chosen_pieces(self._model))
+
+    def vary(self, choice: Choice, rng: np.random.Generator, settings: SolveSettings) -> Choice:
+        """Return other pieces at the same levels, small and even ones by preference, drawn at random.
+
+        Parameters
+        ----------
+        choice : the levels
+        rng : of the costs of the pieces
+        settings : how to solve
+
+        Returns
+        -------
+        Choice
+            The given one if none is found in time.
+        """
+        arrays = self._arrays
+        lower, upper = arrays.lower.copy(), arrays.upper.copy()
+        costs = np.zeros(arrays.n_columns)
+        chosen = {key for key in self._level if choice.limits.get(key[0]) == self._times[key]}
+        for key, at in self._level.items():
+            lower[at] = upper[at] = float(key in chosen)
+        for j, at in self._paused.items():
+            lower[at] = upper[at] = float(j not in choice.limits)
+        noise = rng.uniform(0.5, 1.5, len(self._pieces))
+        for (key, at), factor in zip(self._pieces.items(), noise.tolist(), strict=True):
+            if key[:2] in chosen:
+                costs[at] = factor * self._sizes[key] ** 2
+            else:
+                upper[at] = 0.0
+        again = replace(arrays, costs=costs, lower=lower, upper=upper, offset=0.0)
+        outcome = solve_arrays(again, replace(settings, rel_gap=0.05))
+        return choice if outcome.values is None else self._choice(outcome.values)
+
+
+def _size(data: PlacementData, key: tuple[int, int, int, int, int]) -> float:
+    """Return the largest share of a server's capacity that a piece takes."""
+    j, _, c, x, y = key
+    need, room = data.jobs[j].need((x, y)), data.classes[c].capacity
+    return max((a / b for a, b in zip(need, room, strict=True) if b), default=0.0)

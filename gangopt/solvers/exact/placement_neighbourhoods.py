@@ -1,0 +1,119 @@
+"""Small parts of a placement, solved again by the per-server model while the rest stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.formulations.placement_pieces import fixed_levels_model, pieces_model, read_pieces
+from gangopt.instances.placement import PER_UNIT, PlacementInstance
+from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
+
+__all__ = ["Held", "Neighbourhood", "neighbourhood_of"]
+
+Held = dict[int, tuple[tuple[int, int, int], ...]]
+"""By index of every placed job, its pieces (server, parameter servers, workers)."""
+
+SERVERS_BESIDE = 6
+"""Servers with the most room that join those of the chosen jobs."""
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Some jobs and servers of an instance, as an instance of its own.
+
+    Attributes
+    ----------
+    part : the jobs on the servers, with what the other jobs leave free
+    jobs, servers : their indices in the whole instance
+    """
+
+    part: PlacementInstance
+    jobs: tuple[int, ...]
+    servers: tuple[int, ...]
+
+    def solve(self, settings: SolveSettings, limits: Mapping[int, float] | None) -> tuple[SolverOutcome, Held | None]:
+        """Place the jobs of the part anew.
+
+        Parameters
+        ----------
+        settings : how to solve
+        limits : longest transfer time in seconds by index of the job in the whole instance, to place the most jobs
+            within them; None to minimise the objective
+
+        Returns
+        -------
+        tuple of SolverOutcome and dict
+            Pieces of the jobs that are placed, with the indices of the whole instance; None without a solution.
+        """
+        if limits is None:
+            model = pieces_model(self.part)
+        else:
+            own = {at: limits[j] for at, j in enumerate(self.jobs) if j in limits}
+            model = fixed_levels_model(self.part, own)
+        outcome = solve_model(model, settings)
+        if outcome.values is None:
+            return outcome, None
+        pieces = read_pieces(model, self.part).pieces
+        return outcome, {
+            j: tuple((self.servers[k], x, y) for k, x, y in items)
+            for j, items in zip(self.jobs, pieces, strict=True)
+            if items
+        }
+
+
+def neighbourhood_of(instance: PlacementInstance, held: Held, jobs: Sequence[int]) -> Neighbourhood:
+    """Return some jobs with the servers they are on and those with the most room.
+
+    Parameters
+    ----------
+    instance : the whole placement
+    held : pieces of every placed job
+    jobs : the jobs that are to be placed anew
+
+    Returns
+    -------
+    Neighbourhood
+    """
+    chosen = sorted(set(jobs))
+    free = free_beside(instance, held, chosen)
+    own = {piece[0] for j in chosen for piece in held.get(j, ())}
+    capacity = np.maximum(1, instance.capacity_millionths.max(axis=0))
+    room = (free / capacity).sum(axis=1)
+    beside = [k for k in np.argsort(-room, kind="stable").tolist() if k not in own][:SERVERS_BESIDE]
+    servers = sorted(own.union(beside))
+    columns = {
+        name: getattr(instance, name)[chosen]
+        for name in (
+            "parameter_servers",
+            "workers",
+            "ps_demand",
+            "worker_demand",
+            "size",
+            "ps_bandwidth",
+            "worker_bandwidth",
+            "steps",
+            "compute",
+        )
+    }
+    part = replace(
+        instance,
+        jobs=tuple(instance.jobs[j] for j in chosen),
+        servers=tuple(instance.servers[k] for k in servers),
+        capacity=free[servers] / PER_UNIT,
+        **columns,
+    )
+    return Neighbourhood(part, tuple(chosen), tuple(servers))
+
+
+def free_beside(instance: PlacementInstance, held: Held, jobs: Sequence[int]) -> NDArray[np.int64]:
+    """Return what all jobs but some leave free on every server, millionths of the unit, shape (K, R)."""
+    free = instance.capacity_millionths.copy()
+    for j, pieces in held.items():
+        if j not in jobs:
+            for k, x, y in pieces:
+                free[k] -= x * instance.ps_millionths[j] + y * instance.worker_millionths[j]
+    return free

@@ -1,0 +1,42 @@
+"""The last resort of `placement`: form `pieces` as a whole, with the bound known so far as a row."""
+
+from __future__ import annotations
+
+from pyomo.environ import Constraint
+
+from gangopt.errors import ModelTooLargeError
+from gangopt.formulations.placement_pieces import hint_pieces, pieces_model, read_pieces
+from gangopt.solvers.exact.placement_search import Search
+from gangopt.solvers.highs import solve_model
+
+__all__ = ["count_pieces", "prove"]
+
+
+def count_pieces(search: Search) -> int:
+    """Return how many pieces form `pieces` would have."""
+    return sum(
+        len(job.pieces(item.capacity)) * len(item.servers) for job in search.data.jobs for item in search.data.classes
+    )
+
+
+def prove(search: Search) -> None:
+    """Solve form `pieces` from the best placement; nothing where it would be too large.
+
+    Parameters
+    ----------
+    search : takes the placement and the bound
+    """
+    instance = search.instance
+    try:
+        model = pieces_model(instance)
+    except ModelTooLargeError:
+        return
+    model.known_bound = Constraint(expr=model.objective_value >= search.bound - 1e-9 * max(1.0, abs(search.bound)))
+    if search.solution is not None:
+        hint_pieces(model, instance, search.solution)
+    outcome = solve_model(model, search.settings(), warm_start=search.solution is not None)
+    search.seen(outcome)
+    if outcome.values is not None:
+        search.offer(read_pieces(model, instance))
+    if outcome.bound is not None:
+        search.offer(bound=outcome.bound)
