@@ -36,7 +36,7 @@ def listing_json(pattern: str) -> dict[str, Any]:
         {"template": template, "summary": family.summary}
         for noun in problems
         for template, family in families(noun)
-        if word in template
+        if (word == noun if word in problems else word in template)
     ]
     matching = cluster_names(pattern if any(mark in pattern for mark in "*?[") else f"*{pattern}*")
     clusters = [{"name": name, "description": named_cluster(name).description} for name in matching]

@@ -89,13 +89,15 @@ def names(pattern: str = "*") -> list[str]:
 
     Parameters
     ----------
-    pattern : as `allocation/*`; a plain word matches the decision or any part of the name
+    pattern : as `allocation/*`; the name of a decision matches its instances, another word any part of a name
 
     Returns
     -------
     list of str
         Sorted as in the index of each decision, decisions in alphabetical order.
     """
+    if pattern in problems:
+        return [item.name for item in entries(pattern)]
     every = [item.name for noun in problems for item in entries(noun)]
     if not any(mark in pattern for mark in "*?["):
         return [name for name in every if pattern in name]

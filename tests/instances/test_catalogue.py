@@ -63,6 +63,7 @@ def test_every_stored_solution_is_worth_what_the_index_says(name):
 def test_names_match_patterns_and_words():
     assert gangopt.names("parameters/*") == [name for name in EVERY if name.startswith("parameters/")]
     assert gangopt.names("resnet50") == [name for name in EVERY if "resnet50" in name]
+    assert gangopt.names("placement") == gangopt.names("placement/*")
     assert gangopt.names("nothing*") == []
 
 
