@@ -31,6 +31,7 @@ _LOGGED = int(_Kind.kCallbackLogging)
 _BOUND_INTERVAL = 0.05
 """Seconds between two reports that differ in the bound alone."""
 _DONE = object()
+"""Wakes the waiting thread when the worker has ended."""
 
 
 class Monitor:
@@ -55,6 +56,7 @@ class Monitor:
         self._bound = -math.inf
         self._reported = -math.inf
         self._queue: SimpleQueue[Any] = SimpleQueue()
+        self._ended = threading.Event()
         self._failure: BaseException | None = None
 
     def attach(self, highs: Any, *, report: bool) -> None:  # noqa: ANN401
@@ -123,17 +125,12 @@ class Monitor:
             self._queue.put(Progress(seconds, incumbent, bound))
 
     def wait(self) -> None:
-        """Hand on reports until the worker is done; a second Ctrl-C is raised at once."""
-        while True:
+        """Hand on reports until the worker is done."""
+        while not self._ended.is_set():
             try:
                 item = self._queue.get(timeout=0.2)
             except Empty:
                 continue
-            except KeyboardInterrupt:
-                self.interrupt()
-                continue
-            if item is _DONE:
-                break
             self._report(item)
 
     def interrupt(self) -> None:
@@ -143,8 +140,13 @@ class Monitor:
         self.interrupted = True
         self.stopped.set()
 
+    def begin(self) -> None:
+        """Note that a worker is about to start; a monitor may watch several, one after another."""
+        self._ended.clear()
+
     def done(self) -> None:
         """Tell the waiting thread that the worker has ended."""
+        self._ended.set()
         self._queue.put(_DONE)
 
     def raise_failure(self) -> None:
@@ -159,7 +161,7 @@ class Monitor:
 
     def _report(self, item: Any) -> None:  # noqa: ANN401
         receiver = self._settings.log if isinstance(item, str) else self._settings.on_progress
-        if receiver is None or self._failure is not None:
+        if item is _DONE or receiver is None or self._failure is not None:
             return
         try:
             receiver(item)
@@ -194,10 +196,16 @@ def run_in_thread(work: Callable[[], T], monitor: Monitor) -> T:
             monitor.done()
 
     thread = threading.Thread(target=worker, name="gangopt-highs", daemon=True)
+    monitor.begin()
     with _ctrl_c_to(monitor):
         thread.start()
-        monitor.wait()
-        thread.join()
+        while thread.is_alive():
+            # a handler of the user's own may raise at any instruction, so all of the waiting is guarded
+            try:
+                monitor.wait()
+                thread.join()
+            except KeyboardInterrupt:
+                monitor.interrupt()
     monitor.raise_failure()
     if failure:
         raise failure[0]
