@@ -61,9 +61,11 @@ def solve(
     problem = problems[instance.noun]
     chosen, options, name = problem.method(method)
     if not chosen.exact:
-        _refuse_for_heuristic(name, form=form, start=start, solver=None if solver == "highs" else solver)
+        _refuse(name, "exact methods", form=form, start=start, solver=None if solver == "highs" else solver)
         outcome = run_heuristic(chosen, instance, options, seed)
         return judged_result(problem, instance, chosen, name, outcome, controls)
+    if chosen.name != "exact":
+        _refuse(name, "the method exact", form=form, solver=None if solver == "highs" else solver)
     if start is not None:
         _check_start(instance, start)
     controls = Controls(time_limit, rel_gap, threads, seed, start, form, solver, on_progress, started=controls.started)
@@ -112,10 +114,10 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _refuse_for_heuristic(name: str, **given: object) -> None:
+def _refuse(name: str, allowed: str, **given: object) -> None:
     for key, value in given.items():
         if value is not None:
-            raise InputError(f"{key} is for exact methods, {name} is a heuristic")
+            raise InputError(f"{key} is for {allowed}, not for {name}")
 
 
 def _check_start(instance: Instance, start: object) -> None:
