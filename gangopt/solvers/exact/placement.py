@@ -34,8 +34,17 @@ VARIATIONS = 12
 PART_SECONDS = 5.0
 """Most wall seconds for one part of a placement."""
 
-FIXED_ROUNDS = 20
-"""Parts that are solved at fixed levels before jobs may take longer."""
+FIRST_OTHERS = 6
+"""Placed jobs in the first part."""
+
+ROUNDS = 20
+"""Parts that are solved to place the missing jobs at their levels, before jobs may take longer."""
+
+FILLINGS = 100
+"""Attempts to place the missing jobs task by task."""
+
+VARIED_ORDERS = 10
+"""Random orders in which the pieces of a variation are packed."""
 
 FREE_ROUNDS = 30
 """Parts in a row that may fail to improve the objective before the whole model is tried."""
@@ -95,7 +104,7 @@ def _run(search: Search, orders: int) -> None:
         if search.done or len(held) == len(choice.limits):
             break
         varied = relaxed.vary(choice, search.rng, search.settings(PART_SECONDS))
-        other = _pack(search, varied, orders)
+        other = _pack(search, varied, min(orders, VARIED_ORDERS))
         held = other if len(other) > len(held) else held
     if not search.done:
         _repair(search, choice, held)
@@ -117,32 +126,50 @@ def _pack(search: Search, choice: Choice, orders: int) -> Held:
 
 def _repair(search: Search, choice: Choice, held: Held) -> None:
     """Place the jobs that found no server, at their levels if possible; else improve parts, or prove the whole."""
-    held = _at_levels(search, choice, held)
+    held = _complete(search, choice, held)
     if search.done:
         return
     if count_pieces(search) <= SMALL:
         prove(search)
         return
+    _fill(search, choice, held)
     _improve(search)
     if not search.done:
         prove(search)
 
 
-def _at_levels(search: Search, choice: Choice, held: Held) -> Held:
-    rng = search.rng
-    for _ in range(FIXED_ROUNDS):
+def _fill(search: Search, choice: Choice, held: Held) -> None:
+    """Place missing jobs task by task where there is room, whatever it costs, with ever more others taken out."""
+    missing = [j for j in choice.limits if j not in held]
+    for attempt in range(FILLINGS):
+        search.settings()
+        others = search.rng.permutation(sorted(held))[: attempt // 4].tolist()
+        part = neighbourhood_of(search.instance, held, missing + others, beside=len(search.instance.servers))
+        kept = {j: pieces for j, pieces in held.items() if j not in part.jobs}
+        search.offer_held({**kept, **part.whole(pack(part.part).pieces)})
+
+
+def _complete(search: Search, choice: Choice, held: Held) -> Held:
+    """Place missing jobs at their levels, with random others, more of them each time that this fails quickly."""
+    rng, size = search.rng, float(FIRST_OTHERS)
+    for _ in range(ROUNDS):
         missing = [j for j in choice.limits if j not in held]
         if not missing or search.done:
             break
         first = rng.permutation(missing)[:2].tolist()
-        others = rng.permutation(sorted(held))[: int(rng.integers(4, 11))].tolist()
-        held = _solved(search, held, first + others, choice.limits)
+        others = rng.permutation(sorted(held))[: round(size)].tolist()
+        begin = time.perf_counter()
+        found = _solved(search, held, first + others, choice.limits)
+        size = max(2.0, size * (1.15 if time.perf_counter() - begin < PART_SECONDS / 4 else 0.8))
+        if len(found) > len(held):
+            size = FIRST_OTHERS
+        held = found
         search.offer_held(held)
     return held
 
 
 def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, float] | None) -> Held:
-    """Return the pieces after some jobs were placed anew; the same ones where that is no better."""
+    """Return the pieces after some jobs were placed anew; the same ones where that places fewer."""
     part = neighbourhood_of(search.instance, held, jobs)
     outcome, found = part.solve(search.settings(PART_SECONDS), limits)
     search.seen(outcome)
@@ -153,21 +180,22 @@ def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, fl
 
 def _improve(search: Search) -> None:
     """Solve parts of the best placement for the objective until none has improved it for long."""
-    rng, instance = search.rng, search.instance
-    failures = 0
-    while failures < FREE_ROUNDS and not search.done:
-        assert search.solution is not None
+    failures, size = 0, float(FIRST_OTHERS)
+    while failures < FREE_ROUNDS and not search.done and search.solution is not None:
         held = {j: pieces for j, pieces in enumerate(search.solution.pieces) if pieces}
-        costs = instance.transfer_times(search.solution)
-        loss = np.array(
-            [
-                1.0 if j not in held else max(0.0, float(costs[j]) - of_job[0].time)
-                for j, of_job in enumerate(search.levels)
-            ]
-        )
-        worse = np.flatnonzero(loss).tolist()
-        first = rng.permutation(worse)[:2].tolist()
-        others = rng.permutation([j for j in held if j not in first])[: int(rng.integers(3, 7))].tolist()
-        before = search.objective
+        others = search.rng.permutation(sorted(held))[: round(size)].tolist()
+        first = search.rng.permutation(_longer_than_alone(search, held))[:2].tolist()
+        before, begin = search.objective, time.perf_counter()
         search.offer_held(_solved(search, held, first + others, None))
+        size = max(2.0, size * (1.1 if time.perf_counter() - begin < PART_SECONDS / 4 else 0.8))
         failures = 0 if search.objective < before else failures + 1
+
+
+def _longer_than_alone(search: Search, held: Held) -> list[int]:
+    """Return the jobs that are paused, or take longer than on the empty servers."""
+    jobs = []
+    for job, of_job in zip(search.data.jobs, search.levels, strict=True):
+        pieces = held.get(job.index, ())
+        if of_job and (not pieces or max(job.cost(piece[1:]) for piece in pieces) > of_job[0].time):
+            jobs.append(job.index)
+    return jobs

@@ -17,7 +17,7 @@ __all__ = ["Held", "Neighbourhood", "neighbourhood_of"]
 Held = dict[int, tuple[tuple[int, int, int], ...]]
 """By index of every placed job, its pieces (server, parameter servers, workers)."""
 
-SERVERS_BESIDE = 6
+SERVERS_BESIDE = 16
 """Servers with the most room that join those of the chosen jobs."""
 
 
@@ -57,15 +57,20 @@ class Neighbourhood:
         outcome = solve_model(model, settings)
         if outcome.values is None:
             return outcome, None
-        pieces = read_pieces(model, self.part).pieces
-        return outcome, {
+        return outcome, self.whole(read_pieces(model, self.part).pieces)
+
+    def whole(self, pieces: Sequence[tuple[tuple[int, int, int], ...]]) -> Held:
+        """Return pieces of the part with the indices of the whole instance, without the paused jobs."""
+        return {
             j: tuple((self.servers[k], x, y) for k, x, y in items)
             for j, items in zip(self.jobs, pieces, strict=True)
             if items
         }
 
 
-def neighbourhood_of(instance: PlacementInstance, held: Held, jobs: Sequence[int]) -> Neighbourhood:
+def neighbourhood_of(
+    instance: PlacementInstance, held: Held, jobs: Sequence[int], beside: int = SERVERS_BESIDE
+) -> Neighbourhood:
     """Return some jobs with the servers they are on and those with the most room.
 
     Parameters
@@ -73,6 +78,7 @@ def neighbourhood_of(instance: PlacementInstance, held: Held, jobs: Sequence[int
     instance : the whole placement
     held : pieces of every placed job
     jobs : the jobs that are to be placed anew
+    beside : servers with the most room that join
 
     Returns
     -------
@@ -83,8 +89,8 @@ def neighbourhood_of(instance: PlacementInstance, held: Held, jobs: Sequence[int
     own = {piece[0] for j in chosen for piece in held.get(j, ())}
     capacity = np.maximum(1, instance.capacity_millionths.max(axis=0))
     room = (free / capacity).sum(axis=1)
-    beside = [k for k in np.argsort(-room, kind="stable").tolist() if k not in own][:SERVERS_BESIDE]
-    servers = sorted(own.union(beside))
+    others = [k for k in np.argsort(-room, kind="stable").tolist() if k not in own]
+    servers = sorted(own.union(others[:beside]))
     columns = {
         name: getattr(instance, name)[chosen]
         for name in (
