@@ -1,0 +1,149 @@
+"""The rule of least weighted errors: one feature by a scan of its cuts, several by form `linear`."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold_cuts import best_cut
+from gangopt.solvers.contract import Controls, Outcome
+from gangopt.solvers.exact.by_form import TIGHT, settings_of
+from gangopt.solvers.heuristics.threshold import perceptron
+
+__all__ = ["duplicates_bound", "exact", "widest_margin"]
+
+
+def exact(instance: ThresholdInstance, controls: Controls) -> Outcome:
+    """Minimise the weighted errors and prove it.
+
+    One feature: jobs are sorted and every cut that can be best is scored from cumulative sums; ties by `best_cut`.
+    Several: jobs of equal features but different class bound the errors from below; if the best cut of one feature or a
+    perceptron meets that bound it is returned, else HiGHS solves form `linear`, and the threshold and weights are then
+    moved to the widest margin to the jobs that the model tells apart.
+
+    Parameters
+    ----------
+    instance : the history
+    controls : settings of the call
+
+    Returns
+    -------
+    Outcome
+    """
+    begin = time.perf_counter()
+    if len(instance.features) == 1:
+        solution = best_cut(instance)
+        bound = instance.evaluate(solution).objective
+        return Outcome("optimal", solution, bound, form="scan", solve_seconds=time.perf_counter() - begin)
+    bound = duplicates_bound(instance)
+    start = _least(instance, [*_given(controls), best_cut(instance), perceptron(instance, seed=controls.seed)])
+    if instance.evaluate(start).objective <= bound:
+        return Outcome("optimal", start, bound, form="equal jobs", solve_seconds=time.perf_counter() - begin)
+    return _by_linear(instance, controls, start, bound)
+
+
+def _given(controls: Controls) -> list[ThresholdSolution]:
+    return [] if controls.start is None else [controls.start]
+
+
+def _least(instance: ThresholdInstance, solutions: list[ThresholdSolution]) -> ThresholdSolution:
+    """Return the first solution of fewest errors."""
+    return min(solutions, key=lambda item: instance.evaluate(item).objective)
+
+
+def duplicates_bound(instance: ThresholdInstance) -> float:
+    """Return the weighted errors that no rule avoids: of jobs with equal features the lighter class is lost.
+
+    Parameters
+    ----------
+    instance : the history
+
+    Returns
+    -------
+    float
+        In weighted errors.
+    """
+    _, group = np.unique(instance.values, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    sensitive = np.bincount(group, np.where(instance.sensitive, instance.job_weights, 0.0))
+    others = np.bincount(group, np.where(instance.sensitive, 0.0, instance.job_weights))
+    return math.fsum(np.minimum(sensitive, others).tolist())
+
+
+def _by_linear(instance: ThresholdInstance, controls: Controls, start: ThresholdSolution, bound: float) -> Outcome:
+    from gangopt.formulations.threshold import hint_linear, linear_model, read_linear
+    from gangopt.solvers.highs import solve_model
+
+    begin = time.perf_counter()
+    model = linear_model(instance)
+    hint_linear(model, instance, start)
+    built = time.perf_counter()
+    solved = solve_model(model, replace(settings_of(controls), options=TIGHT), warm_start=True)
+    candidates = [start]
+    if solved.values is not None:
+        kept = np.array([item.value < 0.5 for item in model.error.values()])
+        found = read_linear(model, instance)
+        candidates = [widest_margin(instance, kept) if kept.any() else found, found, start]
+    best = _least(instance, candidates)
+    return Outcome(
+        termination=solved.termination,
+        solution=best,
+        bound=_safe_bound(instance, solved.bound, bound, instance.evaluate(best).objective),
+        form="linear",
+        build_seconds=built - begin,
+        solve_seconds=time.perf_counter() - built,
+        trajectory=solved.trajectory,
+        solver=solved.solver,
+        version=solved.version,
+        options=solved.options,
+        reason=solved.message,
+    )
+
+
+def _safe_bound(instance: ThresholdInstance, solver: float | None, combinatorial: float, objective: float) -> float:
+    """Return the better bound, with what integrality tolerances can hide made good.
+
+    A bound within 1e-7 of all weights below the objective is the objective: binaries are good to 1e-9 each. Whole
+    weights sum to whole numbers.
+    """
+    slack = 1e-7 * float(instance.job_weights.sum())
+    bound = max(combinatorial, -math.inf if solver is None else solver)
+    if slack < 0.5 and not np.any(instance.job_weights % 1):
+        bound = float(math.ceil(bound - slack))
+    return objective if bound >= objective - slack else bound
+
+
+def widest_margin(instance: ThresholdInstance, kept: np.ndarray) -> ThresholdSolution:
+    """Return the rule of widest margin to the jobs that are to be told apart, by a linear program.
+
+    Parameters
+    ----------
+    instance : the history
+    kept : which jobs a rule exists for that tells them apart by `MARGIN`, shape (n,)
+
+    Returns
+    -------
+    ThresholdSolution
+        At least the margin away from each of them, weights times ranges at most 1.
+    """
+    from pyomo.environ import Constraint, Objective, Var, maximize
+
+    from gangopt.formulations.threshold import linear_model, read_linear
+    from gangopt.solvers.highs import solve_model
+
+    model = linear_model(instance)
+    model.objective.deactivate()
+    for job, keep in zip(instance.jobs, kept.tolist(), strict=True):
+        model.error[job].fix(0)
+        if not keep:
+            model.told_apart[job].deactivate()
+    model.margin = Var(bounds=(0, None))
+    kept_jobs = [job for job, keep in zip(instance.jobs, kept.tolist(), strict=True) if keep]
+    model.beyond = Constraint(kept_jobs, rule=lambda block, job: block.told_apart[job].body >= MARGIN + block.margin)
+    model.widest = Objective(expr=model.margin, sense=maximize)
+    solve_model(model)
+    return read_linear(model, instance)

@@ -1,0 +1,105 @@
+"""Plain rules that learn a threshold or a linear classifier from a history."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold_cuts import best_cut, constant_rule
+
+__all__ = ["class_means", "perceptron", "single_cut"]
+
+
+def class_means(instance: ThresholdInstance) -> ThresholdSolution:
+    """Cut midway between the mean of the sensitive jobs and that of the others.
+
+    With several features, divided by their ranges: the weights are the difference of the two weighted means, and the
+    threshold lies at their midpoint. If there is one class only, or the means are equal, every job is called what most
+    of the weight is (ties: not sensitive).
+
+    Parameters
+    ----------
+    instance : the history
+
+    Returns
+    -------
+    ThresholdSolution
+    """
+    sensitive, weights = instance.sensitive, instance.job_weights
+    if sensitive.all() or not sensitive.any():
+        return constant_rule(instance, sensitive=bool(sensitive.all()))
+    scaled = instance.values / instance.ranges
+    upper = np.average(scaled[sensitive], axis=0, weights=weights[sensitive])
+    lower = np.average(scaled[~sensitive], axis=0, weights=weights[~sensitive])
+    direction = upper - lower
+    largest = float(np.abs(direction).max())
+    if largest == 0:
+        return constant_rule(instance, sensitive=bool(weights[sensitive].sum() > weights[~sensitive].sum()))
+    if len(instance.features) == 1:
+        sign = float(np.sign(direction[0]))
+        return ThresholdSolution((sign,), sign * float(upper[0] + lower[0]) / 2 * float(instance.ranges[0]))
+    direction = direction / largest
+    return ThresholdSolution(tuple((direction / instance.ranges).tolist()), float(direction @ (upper + lower)) / 2)
+
+
+def single_cut(instance: ThresholdInstance) -> ThresholdSolution:
+    """Cut the one feature, at the one place, that misclassifies least; see `best_cut` for the ties.
+
+    Parameters
+    ----------
+    instance : the history
+
+    Returns
+    -------
+    ThresholdSolution
+    """
+    return best_cut(instance)
+
+
+def perceptron(instance: ThresholdInstance, *, epochs: int = 50, seed: int = 0) -> ThresholdSolution:
+    """Keep the best rule that a perceptron passes through (the pocket algorithm).
+
+    Features are centred and divided by their ranges. Jobs come in a random order in every epoch; each job on the wrong
+    side moves the rule towards itself by its weight over the largest weight. The rule is judged after every epoch, and
+    the first of the best is returned; before the first epoch it is the midpoint of the class means.
+
+    Parameters
+    ----------
+    instance : the history
+    epochs : passes over the history, at least 1
+    seed : seed of the orders
+
+    Returns
+    -------
+    ThresholdSolution
+
+    References
+    ----------
+    Rosenblatt 1958; Gallant: Perceptron-based learning algorithms, 1990.
+    """
+    if not 1 <= epochs <= 100_000:
+        raise InputError(f"perceptron: epochs={epochs}, 1 to 100000 are allowed")
+    generator = np.random.default_rng(seed)
+    centres = instance.values.mean(axis=0)
+    signed = np.where(instance.sensitive, 1.0, -1.0)[:, None] * np.column_stack(
+        ((instance.values - centres) / instance.ranges, -np.ones(len(instance.jobs)))
+    )
+    steps = instance.job_weights / instance.job_weights.max()
+    best = class_means(instance)
+    errors = instance.evaluate(best).objective
+    rule = np.zeros(signed.shape[1])
+    for _ in range(epochs):
+        if errors == 0:
+            break
+        for job in generator.permutation(len(instance.jobs)).tolist():
+            if signed[job] @ rule <= 0:
+                rule = rule + steps[job] * signed[job]
+        if not rule[:-1].any():
+            continue
+        original = rule[:-1] / instance.ranges
+        candidate = ThresholdSolution(tuple(original.tolist()), float(rule[-1] + original @ centres))
+        judged = instance.evaluate(candidate).objective
+        if judged < errors:
+            best, errors = candidate, judged
+    return best
