@@ -1,0 +1,130 @@
+"""Files of `placement`: writing and reading back is the identity, defects are named."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangopt.errors import InputError
+from gangopt.instances.catalogue import read_document, to_document
+from gangopt.instances.documents.common import validate
+from gangopt.instances.documents.placement import PlacementSolutionDocument
+from gangopt.instances.placement import PlacementInstance
+from gangopt.jsonfile import dump_json, parse_json
+from gangopt.solvers.heuristics.placement import spread
+
+amounts = st.floats(0, 1e6, allow_nan=False)
+positive = st.floats(1e-6, 1e6, allow_nan=False)
+
+
+@st.composite
+def instances(draw):
+    J, K, R = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 2))
+
+    def table(rows, values):
+        return np.array([[draw(values) for _ in range(R)] for _ in range(rows)])
+
+    def column(values):
+        return np.array([draw(values) for _ in range(J)])
+
+    return PlacementInstance(
+        name="x",
+        source=draw(st.text(max_size=5)),
+        resources=("cpu", "gpu")[:R],
+        units=("core", "")[:R],
+        servers=tuple(f"s{k}" for k in range(K)),
+        capacity=table(K, amounts),
+        jobs=tuple(f"j{j}" for j in range(J)),
+        parameter_servers=column(st.integers(1, 4)),
+        workers=column(st.integers(1, 4)),
+        ps_demand=table(J, amounts),
+        worker_demand=table(J, amounts),
+        size=column(positive),
+        ps_bandwidth=column(positive),
+        worker_bandwidth=column(positive),
+        steps=column(amounts),
+        compute=column(amounts),
+        objective=draw(st.sampled_from(["transfer", "completion"])),
+        charge=draw(st.sampled_from(["tasks", "hosts"])),
+    )
+
+
+@given(instances())
+def test_instances_and_solutions_are_read_back_as_written(instance):
+    assert read_document(parse_json(dump_json(to_document(instance)), "file"), "file") == instance
+    solution = spread(instance)
+    text = dump_json(PlacementSolutionDocument.from_solution(solution).model_dump(mode="json"))
+    assert validate(PlacementSolutionDocument, parse_json(text, "file"), "file").to_solution() == solution
+
+
+JOB = {
+    "label": "j",
+    "parameter_servers": 1,
+    "workers": 1,
+    "parameter_server": {"cpu": 1},
+    "worker": {"cpu": 1},
+    "size": 1,
+    "ps_bandwidth": 1,
+    "worker_bandwidth": 1,
+}
+GOOD = {
+    "noun": "placement",
+    "version": 1,
+    "name": "x",
+    "resources": [{"name": "cpu", "unit": "core"}],
+    "servers": [{"label": "s", "capacity": {"cpu": 4}}],
+    "jobs": [JOB],
+}
+
+
+def test_steps_compute_objective_and_charge_have_defaults():
+    instance = read_document(GOOD, "file")
+    assert (instance.objective, instance.charge) == ("transfer", "tasks")
+    assert (instance.steps.tolist(), instance.compute.tolist()) == ([1.0], [0.0])
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("resources",), [], "field resources"),
+        (("servers",), [], "field servers"),
+        (("jobs",), [], "field jobs"),
+        (("jobs", 0, "workers"), 0, "field jobs.0.workers"),
+        (("jobs", 0, "workers"), 1.5, "field jobs.0.workers"),
+        (("jobs", 0, "size"), 0, "field jobs.0.size"),
+        (("jobs", 0, "ps_bandwidth"), -1, "field jobs.0.ps_bandwidth"),
+        (("jobs", 0, "colour"), "red", "field jobs.0.colour"),
+        (("jobs", 0, "worker"), {}, "jobs.0.worker: the amount of cpu is missing; 0 says that there is none"),
+        (("jobs", 0, "parameter_server"), {"cpu": 1, "disk": 1}, "jobs.0.parameter_server: 'disk' is no resource"),
+        (("servers", 0, "capacity"), {"gpu": 1}, "servers.0.capacity: 'gpu' is no resource of this file, known: cpu"),
+        (("servers", 0, "capacity"), {"cpu": -1}, "field servers.0.capacity.cpu"),
+        (("objective",), "speed", "field objective"),
+        (("charge",), "all", "field charge"),
+    ],
+)
+def test_defects_name_file_and_field(path, value, message):
+    document = copy.deepcopy(GOOD)
+    at = document
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    with pytest.raises(InputError, match=f"file: {message}"):
+        read_document(document, "file")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        {"server": -1, "parameter_servers": 1, "workers": 1},
+        {"server": 0, "parameter_servers": -1, "workers": 1},
+        {"server": 0, "parameter_servers": 1, "workers": 1001},
+        {"server": 0, "workers": 1},
+    ],
+)
+def test_bad_pieces_are_refused(piece):
+    with pytest.raises(InputError, match=r"field jobs\.0\.pieces\.0\."):
+        validate(PlacementSolutionDocument, {"jobs": [{"pieces": [piece]}]}, "file")

@@ -1,0 +1,229 @@
+"""The instance, the judge and the scale of `placement`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gangopt
+from gangopt.errors import InputError
+from gangopt.instances._placement_counting import most_jobs_by_counting
+from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_reasons import pause_reason
+from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.topology import named_cluster
+
+GOOD = {
+    "name": "x",
+    "resources": ("cpu", "gpu"),
+    "units": ("core", "GPU"),
+    "servers": ("a", "b"),
+    "capacity": [[4, 1], [4, 0]],
+    "jobs": ("j",),
+    "parameter_servers": [1],
+    "workers": [2],
+    "ps_demand": [[1, 0]],
+    "worker_demand": [[2, 0]],
+    "size": [6.0],
+    "ps_bandwidth": [2.0],
+    "worker_bandwidth": [3.0],
+}
+
+
+def make(**changes):
+    return PlacementInstance(**{**GOOD, **changes})
+
+
+def placed(*pieces):
+    return PlacementSolution((tuple(pieces),), ("",))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"resources": ()}, "resources: empty"),
+        ({"units": ("core",)}, "units: 1 given, one for each of 2 resources"),
+        ({"servers": ("a", "a")}, r"servers\[1\]: 'a' stands twice"),
+        ({"servers": (), "capacity": np.zeros((0, 2))}, "servers: 0 given, 1 to 1000000"),
+        ({"capacity": [[4, 1]]}, r"capacity: shape \(1, 2\), \(2, 2\) is needed"),
+        ({"capacity": [[4, 1], [-1, 0]]}, r"capacity\[1, 0\]: -1, a number from 0 to 1e\+09"),
+        ({"capacity": [[4, 1], [float("nan"), 0]]}, r"capacity\[1, 0\]: nan"),
+        ({"jobs": (), "workers": []}, "jobs: 0 given, 1 to 1000000"),
+        ({"parameter_servers": [0]}, r"parameter_servers\[0\]: 0, a whole number from 1 to 1000"),
+        ({"workers": [1001]}, r"workers\[0\]: 1001, a whole number from 1 to 1000"),
+        ({"workers": [1.5]}, "workers: whole numbers are needed"),
+        ({"ps_demand": [[1, -1]]}, r"ps_demand\[0, 1\]: -1"),
+        ({"worker_demand": [[1]]}, r"worker_demand: shape \(1, 1\)"),
+        ({"size": [0.0]}, r"size\[0\]: 0, a number from 1e-09"),
+        ({"ps_bandwidth": [0.0]}, r"ps_bandwidth\[0\]: 0"),
+        ({"worker_bandwidth": [float("inf")]}, r"worker_bandwidth\[0\]: inf"),
+        ({"steps": [-1.0]}, r"steps\[0\]: -1"),
+        ({"compute": [1.0, 2.0]}, r"compute: shape \(2,\), \(1,\) is needed"),
+        ({"objective": "speed"}, "objective: 'speed', allowed: transfer, completion"),
+        ({"charge": "all"}, "charge: 'all', allowed: tasks, hosts"),
+    ],
+)
+def test_defects_name_field_and_value(changes, message):
+    with pytest.raises(InputError, match=message):
+        make(**changes)
+
+
+def test_sums_that_no_whole_number_holds_are_refused():
+    with pytest.raises(InputError, match=r"capacity: 5e\+12 core of cpu in all, at most 4e\+12"):
+        make(servers=tuple(f"s{k}" for k in range(5000)), capacity=np.full((5000, 2), 1e9))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "rule"),
+    [
+        (((2, 1, 2),), "known_server"),
+        (((-1, 1, 2),), "known_server"),
+        (((0, 1, 2), (1, 0, 0)), "tasks_in_piece"),
+        (((0, 2, 2), (1, -1, 0)), "tasks_in_piece"),
+        (((0, 1, 1), (0, 0, 1)), "one_piece_per_server"),
+        (((0, 0, 2),), "place_all_parameter_servers"),
+        (((0, 1, 1),), "place_all_workers"),
+        (((0, 1, 2),), "server_capacity"),
+    ],
+)
+def test_judge_names_the_broken_rule(pieces, rule):
+    violations = make().check(placed(*pieces))
+    assert [item.rule for item in violations] == [rule]
+
+
+def test_judge_states_load_capacity_and_unit():
+    (violation,) = make().check(placed((1, 1, 2)))
+    assert str(violation) == "server_capacity at server b, cpu: 5 core, allowed 4 core"
+
+
+def test_judge_wants_every_job():
+    assert make().check(PlacementSolution((), ()))[0].where == "number of jobs"
+
+
+def test_capacity_is_exact_in_decimals():
+    tenths = make(capacity=[[0.3, 0], [0, 0]], ps_demand=[[0.1, 0]], worker_demand=[[0.1, 0]])
+    assert tenths.check(placed((0, 1, 2))) == []
+    less = make(capacity=[[0.299999, 0], [0, 0]], ps_demand=[[0.1, 0]], worker_demand=[[0.1, 0]])
+    assert [item.rule for item in less.check(placed((0, 1, 2)))] == ["server_capacity"]
+
+
+def test_transfer_time_is_that_of_the_slowest_task():
+    # a parameter server sends 6 MB to one worker elsewhere at 2 MB/s, a worker alone receives 6 MB at 3 MB/s
+    split = placed((0, 1, 1), (1, 0, 1))
+    assert make().check(split) == []
+    assert make().evaluate(split).objective == 3.0
+    assert make(ps_bandwidth=[6.0]).evaluate(split).objective == 2.0
+
+
+def test_charging_hosts_charges_both_terms_on_every_server():
+    # a server with only the second worker: it receives 6 MB at 3 MB/s, and as a host it also sends to one at 2 MB/s;
+    # the server with only the parameter server sends to two at 2 MB/s, and as a host it receives nothing
+    alone = placed((0, 1, 0), (1, 0, 2))
+    assert make().evaluate(alone).objective == make(charge="hosts").evaluate(alone).objective == 6.0
+    slow = {"ps_bandwidth": [100.0], "worker_bandwidth": [3.0]}
+    together = placed((0, 0, 1), (1, 1, 1))
+    assert make(**slow).evaluate(together).objective == 2.0
+    sending = {"ps_bandwidth": [0.5], "worker_bandwidth": [100.0], "workers": [3], "parameter_servers": [1]}
+    uneven = placed((0, 0, 1), (1, 1, 2))
+    assert make(**sending).evaluate(uneven).objective == 12.0
+    assert make(charge="hosts", **sending).evaluate(uneven).objective == 24.0
+
+
+def test_completion_counts_two_transfers_a_step():
+    split = placed((0, 1, 1), (1, 0, 1))
+    score = make(objective="completion", steps=[10.0], compute=[4.0]).evaluate(split)
+    assert score.objective == 10 * (4 + 2 * 3)
+    assert score.metrics["completion_time"] == score.objective
+    assert score.metrics["transfer_time"] == 3.0
+
+
+def test_pausing_beyond_what_counting_forces_is_charged():
+    instance = make()
+    paused = PlacementSolution(((),), ("why not",))
+    assert instance.fewest_paused == 0
+    assert instance.pause_cost == 1 + 6.0
+    score = instance.evaluate(paused)
+    assert score.objective == 7.0
+    assert (score.metrics["jobs_paused"], score.metrics["paused_beyond_count"]) == (1, 1)
+
+
+def test_pausing_that_counting_forces_is_free():
+    instance = make(capacity=[[1, 1], [1, 0]])
+    assert instance.fewest_paused == 1
+    assert instance.evaluate(PlacementSolution(((),), ("no room",))).objective == 0.0
+
+
+def test_tasks_are_counted_into_servers_not_only_summed():
+    # 16 + 8 cores hold 4 tasks of 5 cores, not 24 / 5
+    capacity, task = np.array([[16], [8]]) * 10**6, np.full((3, 1), 5 * 10**6)
+    assert most_jobs_by_counting(capacity, task, task, np.array([1, 1, 1]), np.array([1, 1, 1])) == 2
+    assert most_jobs_by_counting(capacity, task, task, np.array([1, 2, 1]), np.array([2, 2, 1])) == 1
+
+
+@given(st.data())
+def test_counting_never_promises_less_than_a_heuristic_places(data):
+    seed = data.draw(st.integers(0, 10**6))
+    load = data.draw(st.sampled_from([0.8, 0.9, 1.0]))
+    tasks = data.draw(st.sampled_from(["small", "paper"]))
+    instance = gangopt.load(f"placement/random?servers=6&jobs=5&load={load}&tasks={tasks}&seed={seed}")
+    for method in ("optimus", "pack", "spread"):
+        assert gangopt.solve(instance, method).metrics["paused_beyond_count"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("pieces", "seconds"),
+    [
+        (((0, 1, 2), (1, 1, 2)), 2.0),
+        (((0, 2, 1), (1, 0, 2), (2, 0, 1)), 3.0),
+        (((0, 1, 1), (1, 1, 1), (2, 0, 2)), 3.0),
+        (((0, 2, 1), (1, 0, 3)), 3.0),
+        (((0, 1, 2), (1, 1, 1), (2, 0, 1)), 3.0),
+        (((0, 1, 0), (1, 1, 2), (2, 0, 2)), 4.0),
+        (((0, 2, 0), (1, 0, 3), (2, 0, 1)), 4.0),
+    ],
+)
+def test_layouts_of_figure_10(pieces, seconds):
+    instance = gangopt.load("placement/optimus-figure10")
+    assert instance.check(placed(*pieces)) == []
+    assert instance.evaluate(placed(*pieces)).objective == seconds
+
+
+def test_machines_of_a_cluster_become_servers():
+    cluster = named_cluster("optimus-testbed")
+    fields = {key: GOOD[key] for key in GOOD if key not in {"resources", "units", "servers", "capacity"}}
+    instance = PlacementInstance.from_cluster(cluster, resources=("gpu", "cpu"), **fields)
+    assert instance.servers == cluster.machines
+    assert instance.units == ("GPU", "core")
+    assert sorted(map(tuple, instance.capacity.tolist())) == [(0.0, 16.0)] * 7 + [(2.0, 8.0)] * 6
+    with pytest.raises(InputError, match="resources: 'disk' is not in the cluster, known: cpu, gpu, memory"):
+        PlacementInstance.from_cluster(cluster, resources=("disk",), **fields)
+
+
+def test_reasons_of_pausing():
+    nothing = np.zeros(2, dtype=np.int64)
+    plenty = np.full(2, 10**9)
+    assert pause_reason(make(worker_demand=[[5, 0]]), 0, plenty) == "no server is large enough for one of its workers"
+    assert pause_reason(make(ps_demand=[[0, 2]]), 0, plenty).endswith("for one of its parameter servers")
+    assert pause_reason(make(), 0, nothing) == "it needs 5 core of cpu, 0 are free in all"
+    assert pause_reason(make(), 0, plenty) == "enough is free in all, but not where its tasks could use it"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "reasons", "message"),
+    [
+        (((),), (), "reasons: 0 given, one for each of 1 jobs"),
+        (((),), ("",), r"reasons\[0\]: '', some text"),
+        ((((0, 1, 1),),), ("late",), r"reasons\[0\]: 'late', none"),
+        ((((0, 1),),), ("",), r"pieces\[0\]: \(0, 1\), whole numbers"),
+        ((((0, 1, 1.0),),), ("",), r"pieces\[0\]: \(0, 1, 1\.0\), whole numbers"),
+    ],
+)
+def test_solutions_of_the_wrong_shape_are_refused(pieces, reasons, message):
+    with pytest.raises(InputError, match=message):
+        PlacementSolution(pieces, reasons)
+
+
+def test_paused_jobs_are_listed():
+    assert PlacementSolution((((0, 1, 1),), ()), ("", "late")).paused == (1,)
