@@ -2,9 +2,9 @@ r"""Skew of a model's tensors across parameter servers, S_J.
 
 .. math:: S_k = \frac{\max_{i \text{ on } k} s_i}{\sum_i s_i}, \qquad S_J = \max_k S_k
 
-The part of the model that the largest message of parameter server k carries. A framework that cuts tensors sends smaller
-messages and so has a lower skew; the number of parameter servers alone does not change S_J, so that one PACKLIMIT
-serves jobs of every size.
+The part of the model that the largest message of parameter server k carries. A framework that cuts tensors sends
+smaller messages and so has a lower skew; the number of parameter servers alone does not change S_J, so that one
+PACKLIMIT serves jobs of every size.
 """
 
 from __future__ import annotations

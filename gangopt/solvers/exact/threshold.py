@@ -40,10 +40,18 @@ def exact(instance: ThresholdInstance, controls: Controls) -> Outcome:
         bound = instance.evaluate(solution).objective
         return Outcome("optimal", solution, bound, form="scan", solve_seconds=time.perf_counter() - begin)
     bound = duplicates_bound(instance)
-    start = _least(instance, [*_given(controls), best_cut(instance), perceptron(instance, seed=controls.seed)])
+    start = _least(
+        instance,
+        [*_given(controls), best_cut(instance), perceptron(instance, epochs=_epochs(instance), seed=controls.seed)],
+    )
     if instance.evaluate(start).objective <= bound:
         return Outcome("optimal", start, bound, form="equal jobs", solve_seconds=time.perf_counter() - begin)
     return _by_linear(instance, controls, start, bound)
+
+
+def _epochs(instance: ThresholdInstance) -> int:
+    """Return passes of the perceptron: up to 50, fewer on histories of more than 20,000 jobs."""
+    return max(1, min(50, 1_000_000 // len(instance.jobs)))
 
 
 def _given(controls: Controls) -> list[ThresholdSolution]:

@@ -1,0 +1,89 @@
+"""Command `gangopt profile`: from a log of messages to period, model size, skew and whether to consolidate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gangopt.errors import InputError
+
+__all__ = ["HISTORY", "profile"]
+
+HISTORY = "threshold/tiresias-figure3"
+"""History from which PACKLIMIT is learned unless it is given."""
+
+
+def profile(
+    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Columns time (s), source, destination and bytes.")],
+    prefix: Annotated[
+        str, typer.Option("--ps", metavar="PREFIX", help="Names of parameter servers begin with this.")
+    ] = "ps",
+    limit: Annotated[
+        float | None, typer.Option("--limit", metavar="S", help=f"PACKLIMIT; default: learned from {HISTORY}.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
+) -> None:
+    """Tell from a log of messages how long an iteration is, how large the model, and how skewed."""
+    from gangopt.instances.message_log import read_log
+    from gangopt.instances.profiling import profile as profile_of
+    from gangopt.jsonfile import dump_json
+
+    if limit is not None and not 0 <= limit <= 1:
+        raise InputError(f"--limit {limit}: a share from 0 to 1 is needed")
+    log = read_log(file)
+    try:
+        found = profile_of(log, prefix)
+    except InputError as error:
+        raise InputError(f"{file}: {error}") from None
+    threshold = _learned() if limit is None else limit
+    record: dict[str, Any] = {
+        "file": str(file),
+        "messages": len(log.sources),
+        "period": found.period,
+        "iterations": found.iterations,
+        "received": found.received,
+        "workers": list(found.workers),
+        "model_bytes": found.model_bytes,
+        "skew": found.skew,
+        "limit": threshold,
+        "sensitive": found.skew > threshold,
+        "servers": [
+            {
+                "name": server.name,
+                "bytes": server.bytes,
+                "share": server.share,
+                "skew": server.skew,
+                "tensors": [{"bytes": size, "count": count} for size, count in server.tensors],
+            }
+            for server in found.servers
+        ],
+    }
+    typer.echo(dump_json(record), nl=False) if as_json else typer.echo(_text(record))
+
+
+def _learned() -> float:
+    """Return the threshold of one feature that misclassifies least in the published history."""
+    import gangopt
+
+    return float(gangopt.solve(gangopt.load(HISTORY)).solution.threshold)
+
+
+def _text(record: dict[str, Any]) -> str:
+    tensors = sum(item["count"] for server in record["servers"] for item in server["tensors"])
+    advice = "above it: consolidate" if record["sensitive"] else "not above it: spread"
+    servers, workers = len(record["servers"]), len(record["workers"])
+    lines = [
+        f"{record['messages']:,} messages, {servers} parameter servers, {workers} workers",
+        f"period {record['period']:.6g} s, {record['iterations']:,} iterations",
+        f"received {record['received']:.1%} of the expected messages",
+        f"model {record['model_bytes'] / 2**20:.2f} MiB in {tensors:,} tensors",
+        f"skew {record['skew']:.3f}, PACKLIMIT {record['limit']:.3f}, {advice}",
+        *(
+            f"  {server['name']}: {server['bytes'] / 2**20:.2f} MiB, {server['share']:.1%} of the model, "
+            f"skew {server['skew']:.3f}"
+            for server in record["servers"]
+        ),
+    ]
+    return "\n".join(lines)

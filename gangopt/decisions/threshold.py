@@ -1,0 +1,53 @@
+"""Which jobs a scheduler consolidates: PACKLIMIT, learned from the history of finished jobs."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Form, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_GENERATORS = "gangopt.instances.generators.threshold"
+_HEURISTICS = "gangopt.solvers.heuristics.threshold"
+
+PROBLEM = Problem(
+    noun="threshold",
+    summary="learn from history which jobs suffer when spread: a threshold on the skew, or a linear rule",
+    sense="minimise",
+    objective="weighted errors",
+    unit="errors",
+    instance="gangopt.instances.threshold:ThresholdInstance",
+    solution="gangopt.instances.threshold:ThresholdSolution",
+    document="gangopt.instances.documents.threshold:ThresholdDocument",
+    solution_document="gangopt.instances.documents.threshold:ThresholdSolutionDocument",
+    forms={
+        "linear": Form(
+            "linear", "gangopt.formulations.threshold", "weights of any number of features, a binary for every job"
+        ),
+        "cut": Form("cut", "gangopt.formulations.threshold", "one feature: choice among the midpoints of its values"),
+    },
+    methods={
+        item.name: item
+        for item in (
+            Method(
+                "exact",
+                "gangopt.solvers.exact.threshold:exact",
+                "one feature: a scan of all cuts; several: form linear, then the widest margin",
+                exact=True,
+            ),
+            Method("class_means", f"{_HEURISTICS}:class_means", "midway between the means of the two classes"),
+            Method("single_cut", f"{_HEURISTICS}:single_cut", "the best cut of the best single feature"),
+            Method("perceptron", f"{_HEURISTICS}:perceptron", "the best rule that a perceptron passes through"),
+        )
+    },
+    families={
+        item.name: item
+        for item in (
+            Family("figure3", f"{_GENERATORS}:figure3", "the ten published networks on a number of parameter servers"),
+            Family("random", f"{_GENERATORS}:random", "random jobs that follow a linear rule but for some noise"),
+            Family("history", f"{_GENERATORS}:history", "your own history in a CSV file"),
+        )
+    },
+    metrics={"misclassified": "jobs", "missed": "jobs", "false_alarms": "jobs", "margin": "parts of the range"},
+    default_methods=("exact", "class_means", "single_cut", "perceptron"),
+    table_metrics=("missed", "false_alarms", "margin"),
+)

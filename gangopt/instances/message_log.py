@@ -1,0 +1,173 @@
+"""Logs of the messages between the processes of a job: read, write, and generate them for a known model."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.contract import Record
+from gangopt.instances.models import MEBIBYTE, tensor_model
+from gangopt.instances.strict_table import read_table
+from gangopt.jsonfile import write_text
+
+__all__ = ["COLUMNS", "MAX_MESSAGES", "MessageLog", "generate_log", "read_log", "write_log"]
+
+COLUMNS = ("time", "source", "destination", "bytes")
+"""Columns of a log: seconds, name of the sender, name of the receiver, bytes of the message."""
+
+MAX_MESSAGES = 5_000_000
+"""Most messages of one log."""
+
+LARGEST = 1e15
+"""Largest time in seconds and largest message in bytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class MessageLog(Record):
+    """Messages in any order, as they were recorded: some may be missing, some may stand twice.
+
+    Attributes
+    ----------
+    times : seconds, shape (n,)
+    sources, destinations : names of the processes, n each
+    sizes : whole bytes, shape (n,)
+    """
+
+    times: np.ndarray
+    sources: tuple[str, ...]
+    destinations: tuple[str, ...]
+    sizes: np.ndarray
+
+    def __post_init__(self) -> None:
+        n = len(self.sources)
+        if not 1 <= n <= MAX_MESSAGES:
+            raise InputError(f"log: {n} messages, 1 to {MAX_MESSAGES} are allowed")
+        if not len(self.destinations) == len(self.times) == len(self.sizes) == n:
+            raise InputError(f"log: times, sources, destinations and sizes have to be {n} each")
+        object.__setattr__(self, "times", np.array(self.times, dtype=np.float64))
+        object.__setattr__(self, "sizes", np.array(self.sizes, dtype=np.int64))
+        if not np.isfinite(self.times).all():
+            raise InputError("log: a time that is not finite")
+        if self.sizes.min() < 1:
+            raise InputError(f"log: a message of {int(self.sizes.min())} bytes, 1 or more are needed")
+        self._freeze()
+
+
+def read_log(path: str | os.PathLike[str]) -> MessageLog:
+    """Read a CSV log with the columns time (s), source, destination and bytes, in any order.
+
+    Parameters
+    ----------
+    path : the file
+
+    Returns
+    -------
+    MessageLog
+
+    Raises
+    ------
+    InputError
+        If the file is no such table; names file, line and column.
+    """
+    table = read_table(path, COLUMNS)
+    sizes = table.numbers("bytes", 1, LARGEST)
+    for line, size in zip(table.lines, sizes, strict=True):
+        if size != int(size):
+            raise InputError(f"{table.origin}: line {line}, column bytes: {size:g}, a whole number is needed")
+    times = np.array(table.numbers("time", -LARGEST, LARGEST))
+    return MessageLog(times, table.texts("source"), table.texts("destination"), np.array(sizes, dtype=np.int64))
+
+
+def write_log(log: MessageLog, path: str | os.PathLike[str]) -> None:
+    """Write a log as CSV; reading it back gives the identical log.
+
+    Parameters
+    ----------
+    log : the messages
+    path : file to write, replaced whole
+
+    Raises
+    ------
+    InputError
+        If a name holds a comma, a quote or a line break, or begins or ends with a blank, or the file cannot be written.
+    """
+    for name in sorted({*log.sources, *log.destinations}):
+        if name != name.strip() or not name or any(mark in name for mark in ',"\r\n'):
+            raise InputError(f"log: name {name!r} cannot stand in a CSV log")
+    rows = zip(log.times.tolist(), log.sources, log.destinations, log.sizes.tolist(), strict=True)
+    lines = [",".join(COLUMNS), *(f"{time!r},{source},{target},{size}" for time, source, target, size in rows)]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def generate_log(
+    model: str,
+    *,
+    workers: int = 4,
+    servers: int = 4,
+    iterations: int = 20,
+    period: float = 1.0,
+    jitter: float = 0.02,
+    loss: float = 0.0,
+    duplicates: float = 0.0,
+    seed: int = 0,
+) -> MessageLog:
+    """Return the log of a job that trains one of the ten published networks.
+
+    In every iteration each parameter server sends its tensors (round robin) to each worker, in order, and receives as
+    many gradients. Messages fill the first half of the iteration at even distances; every iteration lasts, and every
+    message is late, by a normal error of `jitter` periods (messages: a tenth of it). Each message is lost with
+    probability `loss`, and logged twice, the second time up to a hundredth of a period later, with probability
+    `duplicates`. Processes are `ps0`, `ps1`, ... and `worker0`, `worker1`, ...
+
+    Parameters
+    ----------
+    model : one of `gangopt.instances.models.MODELS`
+    workers, servers : processes of each kind
+    iterations : iterations in the log
+    period : seconds of an iteration
+    jitter : standard error of an iteration's length, in periods
+    loss, duplicates : probabilities for every message
+    seed : seed of the generator
+
+    Returns
+    -------
+    MessageLog
+        In the order of time.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, the model unknown, or there would be too many messages.
+    """
+    sizes = np.array([round(size * MEBIBYTE) for size in tensor_model(model).sizes], dtype=np.int64)
+    for key, number, least, most in (
+        ("workers", workers, 1, 10_000),
+        ("servers", servers, 1, 10_000),
+        ("iterations", iterations, 1, 1_000_000),
+        ("period", period, 1e-6, 1e6),
+        ("jitter", jitter, 0, 0.2),
+        ("loss", loss, 0, 0.9),
+        ("duplicates", duplicates, 0, 1),
+        ("seed", seed, 0, 2**63),
+    ):
+        if not least <= number <= most:
+            raise InputError(f"message log: {key}={number}, {least:g} to {most:g} are allowed")
+    if 4 * iterations * workers * len(sizes) > MAX_MESSAGES:
+        raise InputError(f"message log: {iterations} iterations of {workers} workers exceed {MAX_MESSAGES} messages")
+    generator = np.random.default_rng(seed)
+    starts = np.concatenate(([0.0], np.cumsum(1 + jitter * generator.standard_normal(iterations - 1))))
+    iteration, direction, worker, tensor = (axis.ravel() for axis in np.indices((iterations, 2, workers, len(sizes))))
+    offset = 0.25 * direction + 0.25 * tensor / len(sizes)
+    times = period * (starts[iteration] + offset + 0.1 * jitter * generator.standard_normal(len(tensor)))
+    kept = np.flatnonzero(generator.random(len(tensor)) >= loss)
+    again = kept[generator.random(len(kept)) < duplicates]
+    late = times[again] + 0.01 * period * generator.random(len(again))
+    rows, times = np.concatenate((kept, again)), np.concatenate((times[kept], late))
+    order = np.argsort(times, kind="stable")
+    rows, times = rows[order], times[order]
+    names = [(f"ps{t % servers}", f"worker{w}") for t, w in zip(tensor[rows], worker[rows], strict=True)]
+    ends = [pair if push else pair[::-1] for pair, push in zip(names, (direction[rows] == 1).tolist(), strict=True)]
+    return MessageLog(times, tuple(a for a, _ in ends), tuple(b for _, b in ends), sizes[tensor[rows]])

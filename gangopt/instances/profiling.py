@@ -1,0 +1,208 @@
+"""From a log of messages to a job's profile: period of an iteration, model size, tensors and skew.
+
+Every iteration moves the same messages, so that everything follows from how often each of them recurs. A stream is what
+one parameter server sends in messages of one size; what a worker sends is the same again and is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.message_log import MessageLog
+from gangopt.instances.skew import server_skews
+
+__all__ = ["Profile", "ServerProfile", "profile"]
+
+BINS = 4096
+"""Bins of the autocorrelation."""
+
+WINDOW = 48
+"""Iterations, at most, over which the autocorrelation is taken: about 85 bins each."""
+
+SURE = 4
+"""Equal tensors on a server, up to which their number is safe from the rounding of a rough count."""
+
+LEAST_ITERATIONS = 4
+"""Fewest iterations from which a period is told."""
+
+
+@dataclass(frozen=True)
+class ServerProfile:
+    """What one parameter server holds.
+
+    Attributes
+    ----------
+    name : of the process
+    tensors : (bytes, how many of this size), the largest first
+    bytes : sum of its tensors
+    share : its part of the model
+    skew : S_k, the part of the model in its largest tensor
+    """
+
+    name: str
+    tensors: tuple[tuple[int, int], ...]
+    bytes: int
+    share: float
+    skew: float
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a log tells of a job.
+
+    Attributes
+    ----------
+    period : seconds of an iteration, the mean
+    iterations : iterations in the log
+    workers : processes that receive from parameter servers
+    servers : the parameter servers, by name
+    model_bytes : size of the model
+    skew : S_J, the largest S_k
+    received : logged messages over expected ones: lost messages lower it, messages logged twice raise it
+    """
+
+    period: float
+    iterations: int
+    workers: tuple[str, ...]
+    servers: tuple[ServerProfile, ...]
+    model_bytes: int
+    skew: float
+    received: float
+
+
+def profile(log: MessageLog, prefix: str = "ps") -> Profile:
+    """Return the profile of a job.
+
+    1. The period is the shortest lag at which the autocorrelation of the traffic is near its highest, made precise on
+       streams that recur once in it: each gap between two of their messages is a whole number of periods.
+    2. A stream's count for each worker, over the count of streams that recur once, is the number of equal tensors; the
+       rates of lost and of repeated messages cancel.
+
+    Parameters
+    ----------
+    log : messages of at least 4 iterations
+    prefix : names of parameter servers begin with it, names of workers do not
+
+    Returns
+    -------
+    Profile
+
+    Raises
+    ------
+    InputError
+        If no message goes from a parameter server to a worker, or the log shows no period.
+
+    References
+    ----------
+    Gu et al.: Tiresias, NSDI 2019, section 3.3.1.
+    """
+    if not prefix:
+        raise InputError("prefix: empty, the beginning of the names of parameter servers is needed")
+    streams, workers, kept = _streams(log, prefix)
+    times = log.times[kept]
+    rough = _rough_period(times, log.sizes[kept].astype(np.float64), streams, len(workers))
+    period, iterations, once = _precise(times, streams, log, kept, rough)
+    number = _numbers(streams, len(workers), once)
+    names = sorted({name for name, _ in number})
+    held = {
+        name: tuple(sorted(((size, k) for (owner, size), k in number.items() if owner == name and k), reverse=True))
+        for name in names
+    }
+    total = sum(size * k for tensors in held.values() for size, k in tensors)
+    if not total:
+        raise InputError("log: no message recurs in every iteration")
+    skews = server_skews([[float(size) for size, k in held[name] for _ in range(k)] for name in names])
+    servers = []
+    for name, skew in zip(names, skews, strict=True):
+        size = sum(item * k for item, k in held[name])
+        servers.append(ServerProfile(name, held[name], size, size / total, skew))
+    expected = iterations * len(workers) * sum(number.values())
+    return Profile(period, iterations, workers, tuple(servers), total, max(skews), len(kept) / expected)
+
+
+_Streams = dict[tuple[str, int], np.ndarray]
+
+
+def _numbers(streams: _Streams, workers: int, once: float) -> dict[tuple[str, int], int]:
+    """Return the number of equal tensors of every stream.
+
+    The count of a tensor that is sent once is first known from few streams, then from all of up to `SURE` tensors.
+    """
+    counts = {key: len(rows) / workers for key, rows in streams.items()}
+    for _ in range(2):
+        sure = {key: round(count / once) for key, count in counts.items() if 1 <= round(count / once) <= SURE}
+        once = sum(counts[key] for key in sure) / sum(sure.values()) if sure else once
+    return {key: round(count / once) for key, count in counts.items()}
+
+
+def _streams(log: MessageLog, prefix: str) -> tuple[_Streams, tuple[str, ...], np.ndarray]:
+    """Return the rows of each stream in the order of time, the workers, and the rows of all streams.
+
+    Rows of a stream count among the rows that are kept.
+    """
+    order = np.argsort(log.times, kind="stable").tolist()
+    kept = [i for i in order if log.sources[i].startswith(prefix) and not log.destinations[i].startswith(prefix)]
+    if not kept:
+        raise InputError(f"log: no message from a process named {prefix}... to another; name the parameter servers")
+    rows: dict[tuple[str, int], list[int]] = {}
+    for place, (i, size) in enumerate(zip(kept, log.sizes[kept].tolist(), strict=True)):
+        rows.setdefault((log.sources[i], size), []).append(place)
+    streams = {key: np.array(rows[key]) for key in sorted(rows)}
+    return streams, tuple(sorted({log.destinations[i] for i in kept})), np.array(kept)
+
+
+def _rough_period(times: np.ndarray, sizes: np.ndarray, streams: _Streams, workers: int) -> float:
+    """Return the shortest lag whose autocorrelation of messages reaches 0.8 of the highest beyond the first dip.
+
+    Messages count by the square root of their size, so that neither one huge tensor nor many tiny ones rule alone.
+    """
+    counts = [len(rows) / workers for rows in streams.values() if len(rows) >= 3 * workers]
+    span = float(times[-1] - times[0])
+    if not counts or span <= 0:
+        raise InputError(f"log: no message recurs, at least {LEAST_ITERATIONS} iterations are needed")
+    window = span * min(1.0, WINDOW / min(counts))
+    inside = times <= times[0] + window
+    bins = np.minimum(((times[inside] - times[0]) / window * BINS).astype(np.int64), BINS - 1)
+    signal: np.ndarray = np.bincount(bins, np.sqrt(sizes[inside]), minlength=BINS)
+    width = max(3, round(0.1 * BINS / min(WINDOW, *counts)))
+    signal = np.convolve(signal, np.hanning(width + 2), mode="same")
+    spectrum = np.fft.rfft(signal - signal.mean(), 2 * BINS)
+    lags = BINS // 2
+    correlation = np.fft.irfft(spectrum * np.conj(spectrum))[:lags] / (BINS - np.arange(lags))
+    negative = np.flatnonzero(correlation <= 0)
+    if not len(negative) or correlation[negative[0] :].max() <= 0.2 * correlation[0]:
+        raise InputError("log: the traffic shows no period")
+    later = correlation[negative[0] :]
+    high = int(np.flatnonzero(later >= 0.8 * later.max())[0])
+    while high + 1 < len(later) and later[high + 1] >= later[high]:
+        high += 1
+    return float(negative[0] + high) * window / BINS
+
+
+def _precise(
+    times: np.ndarray, streams: _Streams, log: MessageLog, kept: np.ndarray, rough: float
+) -> tuple[float, int, float]:
+    """Return the mean period, the number of iterations, and how often a message is logged that is sent once in each."""
+    workers = np.array([log.destinations[i] for i in kept.tolist()])
+    expected = float(times[-1] - times[0]) / rough + 0.5
+    names = sorted(set(workers.tolist()))
+    counts, lengths, steps = [], [], []
+    for rows in streams.values():
+        if not 0.6 <= len(rows) / len(names) / expected <= 1.4:
+            continue
+        counts.append(len(rows) / len(names))
+        for name in names:
+            own = times[rows[workers[rows] == name]]
+            if len(own) > 1:
+                lengths.append(float(own[-1] - own[0]))
+                steps.append(int(np.rint(np.diff(own) / rough).sum()))
+    if not steps or max(steps) + 1 < LEAST_ITERATIONS:
+        if expected < LEAST_ITERATIONS:
+            raise InputError(f"log: about {expected:.1f} iterations, at least {LEAST_ITERATIONS} are needed")
+        return rough, round(expected), expected
+    # most pairs of processes kept the first and the last message; ties to the longer log
+    usual = max(sorted(set(steps), reverse=True), key=steps.count)
+    return sum(lengths) / sum(steps), usual + 1, float(np.mean(counts))
