@@ -25,7 +25,7 @@ $(VENV)/.develop: pyproject.toml | $(BIN)/python
 # The main job: heuristics against proven optima on the papers' named instances.
 demo: $(VENV)/.core
 	mkdir -p $(OUT)
-	$(BIN)/gangopt compare 'parameters/*' 'allocation/*' --time-limit 10 -o $(OUT)/demo.parquet
+	$(BIN)/gangopt compare 'parameters/*' 'allocation/*' 'placement/*' 'network_placement/*-w32-philly-2017' --time-limit 10 -o $(OUT)/demo.parquet
 	$(BIN)/gangopt plot $(OUT)/demo.parquet -o $(OUT)/demo.png
 
 test: $(VENV)/.test

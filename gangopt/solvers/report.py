@@ -75,8 +75,8 @@ def _render(*tables: Table) -> str:
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
 
 
-def _table(title: str, columns: Mapping[str, str]) -> Table:
-    table = Table(title=title, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+def _table(columns: Mapping[str, str]) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, side in columns.items():
         table.add_column(name, justify="right" if side == "right" else "left", no_wrap=True)
     return table
@@ -97,8 +97,9 @@ def comparison_text(comparison: Comparison) -> str:
     parts = []
     for noun in dict.fromkeys(row.problem for row in comparison.rows if row.problem):
         rows = [row for row in comparison.rows if row.problem == noun]
-        parts.append(_render(_row_table(noun, rows)))
-        parts.append(_render(_summary_table([item for item in comparison.summary() if item.problem == noun])))
+        goal = f"{noun}: {problems[noun].sense} the {problems[noun].objective} (* best method of the instance)"
+        summary = _summary_table([item for item in comparison.summary() if item.problem == noun])
+        parts += [goal, _render(_row_table(noun, rows)), "by method", _render(summary)]
     parts += ["\n".join(failure_lines(comparison))] if failure_lines(comparison) else []
     return "\n\n".join(parts)
 
@@ -132,8 +133,7 @@ def _row_table(noun: str, rows: list[Row]) -> Table:
         "seconds": "right",
         "status": "left",
     }
-    goal = f"{problem.sense} the {problem.objective}"
-    table = _table(f"{noun}: {goal} (* best method of the instance)", columns)
+    table = _table(columns)
     shown = None
     for row in rows:
         if shown is not None and row.instance != shown:
@@ -164,7 +164,7 @@ def _summary_table(summary: list[MethodSummary]) -> Table:
         "worst gap %": "right",
         "seconds": "right",
     }
-    table = _table("by method", columns)
+    table = _table(columns)
     for item in summary:
         table.add_row(
             item.method,
@@ -225,10 +225,10 @@ def _list_metrics(result: Result) -> list[str]:
     lines = []
     for name, value in result.metrics.items():
         if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
-            table = _table(name, dict.fromkeys(value[0], "right"))
+            table = _table(dict.fromkeys(value[0], "right"))
             for item in value:
                 table.add_row(*(_cell(item.get(key)) for key in value[0]))
-            lines += ["", _render(table)]
+            lines += ["", name, _render(table)]
     return lines
 
 
