@@ -108,14 +108,13 @@ def _add_tasks(block: Any, data: PlacementData, levels: Sequence[Sequence[Level]
         of_level[j, n].append((x, y, variable))
 
     def all_tasks(j: int, n: int, kind: int, count: int) -> Any:  # noqa: ANN401
-        mine = of_level[j, n]
+        mine = [item for item in of_level[j, n] if item[kind]]
         coefficients = [item[kind] for item in mine] + [-count]
-        return (0, _sum(coefficients, [item[2] for item in mine] + [block.level[j, n]]), 0)
+        return (_sum(coefficients, [item[2] for item in mine] + [block.level[j, n]]), 0)
 
     block.one_level_per_job = Constraint(
         block.jobs,
         rule=lambda b, j: (
-            1,
             _sum([1] * (len(levels[j]) + 1), [b.level[j, n] for n in range(len(levels[j]))] + [b.paused[j]]),
             1,
         ),

@@ -95,9 +95,9 @@ def _add_pieces(block: Any, data: PlacementData, pieces: Sequence[Index]) -> Non
     piece, paused = block.piece, block.paused
 
     def all_tasks(job: JobData, kind: int, count: int) -> Any:  # noqa: ANN401
-        mine = of_job[job.index]
+        mine = [index for index in of_job[job.index] if index[2 + kind]]
         body = _sum([index[2 + kind] for index in mine] + [count], [piece[index] for index in mine], paused[job.index])
-        return (count, body, count)
+        return (body, count)
 
     def capacity(_: Any, k: int, r: int) -> Any:  # noqa: ANN401
         needs = [data.jobs[index[0]].need(index[2:])[r] for index in of_server[k]]
@@ -136,7 +136,6 @@ def _add_levels(block: Any, data: PlacementData, levels: Sequence[Sequence[float
     block.one_level_per_job = Constraint(
         block.jobs,
         rule=lambda b, j: (
-            1,
             _sum([1] * (len(levels[j]) + 1), [b.level[j, n] for n in range(len(levels[j]))], b.paused[j]),
             1,
         ),
