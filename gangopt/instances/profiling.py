@@ -25,6 +25,9 @@ WINDOW = 48
 SURE = 4
 """Equal tensors on a server, up to which their number is safe from the rounding of a rough count."""
 
+LARGEST_STRAY = 0.1
+"""Part of the bytes that may be in messages which do not recur in every iteration."""
+
 LEAST_ITERATIONS = 4
 """Fewest iterations from which a period is told."""
 
@@ -112,8 +115,7 @@ def profile(log: MessageLog, prefix: str = "ps") -> Profile:
         for name in names
     }
     total = sum(size * k for tensors in held.values() for size, k in tensors)
-    if not total:
-        raise InputError("log: no message recurs in every iteration")
+    _require_recurrence(streams, number)
     skews = server_skews([[float(size) for size, k in held[name] for _ in range(k)] for name in names])
     servers = []
     for name, skew in zip(names, skews, strict=True):
@@ -152,6 +154,14 @@ def _streams(log: MessageLog, prefix: str) -> tuple[_Streams, tuple[str, ...], n
         rows.setdefault((log.sources[i], size), []).append(place)
     streams = {key: np.array(rows[key]) for key in sorted(rows)}
     return streams, tuple(sorted({log.destinations[i] for i in kept})), np.array(kept)
+
+
+def _require_recurrence(streams: _Streams, number: dict[tuple[str, int], int]) -> None:
+    """Refuse a log of which more than a tenth, in bytes, is in messages that do not come in every iteration."""
+    moved = {key: key[1] * len(rows) for key, rows in streams.items()}
+    stray = sum(size for key, size in moved.items() if not number[key]) / sum(moved.values())
+    if stray > LARGEST_STRAY:
+        raise InputError(f"log: {stray:.0%} of the bytes do not recur in every iteration; too short or several jobs")
 
 
 def _rough_period(times: np.ndarray, sizes: np.ndarray, streams: _Streams, workers: int) -> float:

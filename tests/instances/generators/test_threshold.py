@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangopt.errors import InputError
+from gangopt.instances.catalogue import load
+from gangopt.instances.generators.threshold import FIGURE3, figure3, history, random
+from gangopt.instances.models import MODELS, tensor_model
+
+GOOD = "job,skew,ratio,size,weight\na,0.7,0.8,500,1\nb,0.1,1.02,90,2.5\n"
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text):
+        path = tmp_path / "history.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return str(path)
+
+    return write
+
+
+def test_a_history_is_read_in_any_order_of_columns(written):
+    path = written(GOOD)
+    instance = load(f"threshold/history?file={path}")
+    assert instance.name == f"threshold/history?file={path}"
+    assert (instance.jobs, instance.features) == (("a", "b"), ("skew", "size"))
+    assert instance.values.tolist() == [[0.7, 500], [0.1, 90]]
+    assert instance.ratio.tolist() == [0.8, 1.02]
+    assert instance.job_weights.tolist() == [1, 2.5]
+    assert load(f"threshold/history?file={path}&limit=1.5").sensitive.tolist() == [True, True]
+    assert history(written("skew,ratio,job\n\n0.5,0.9, x \n")).jobs == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty, a header line is needed: job,ratio"),
+        ("job,skew,ratio\n", "a header and no rows"),
+        ("job,skew\na,1\n", "column ratio is missing; the header has to have job,ratio"),
+        ("skew,ratio\n1,1\n", "column job is missing"),
+        ("job,skew,ratio,skew\na,1,1,1\n", "column 'skew' stands twice"),
+        ("job,,ratio\na,1,1\n", "column '' is not known"),
+        ("job,ratio\na,1\n", "no feature; a column beside job, ratio and weight is needed, as skew"),
+        ("job,skew,ratio\na,1\n", "line 2: 2 fields, the header has 3"),
+        ("job,skew,ratio\na,1,1,1\n", "line 2: 4 fields, the header has 3"),
+        ("job,skew,ratio\na,big,1\n", "line 2, column skew: 'big' is not a number"),
+        ("job,skew,ratio\na,nan,1\n", "line 2, column skew: 'nan' is not a number"),
+        ("job,skew,ratio\na,,1\n", "line 2, column skew: '' is not a number"),
+        ("job,skew,ratio\na,1e15,1\n", r"line 2, column skew: '1e15', a number from -1e\+12 to 1e\+12 is needed"),
+        ("job,skew,ratio\na,1,-1\n", r"line 2, column ratio: '-1', a number from 0 to 1e\+12 is needed"),
+        ("job,skew,ratio\na,1,0\n", r"ratio\[0\]: 0.0, a number above 0"),
+        ("job,skew,ratio,weight\na,1,1,0\n", r"weights\[0\]: 0.0, a number above 0"),
+        ("job,skew,ratio\n,1,1\n", "line 2, column job: nothing, a name is needed"),
+        ("job,skew,ratio\na,1,1\na,2,1\n", r"jobs\[1\]: 'a' stands twice"),
+        ('job,skew,ratio\n"a,1,1\n', "line 2: not CSV"),
+        (b"job,skew,ratio\n\xff,1,1\n", "not UTF-8"),
+    ],
+)
+def test_each_defect_of_a_history_is_one_line(written, text, message):
+    path = written(text)
+    with pytest.raises(InputError, match=message) as caught:
+        history(path)
+    assert str(caught.value).startswith(path)
+    assert str(caught.value).count(path) == 1
+    assert "\n" not in str(caught.value)
+
+
+@given(st.text(alphabet='job,skewratioweight01.-+eE"\n\r\t é', max_size=120))
+def test_any_text_is_read_or_refused(tmp_path_factory, text):
+    path = tmp_path_factory.getbasetemp() / "fuzz.csv"
+    for head in ("", "job,skew,ratio\n"):
+        path.write_text(head + text, newline="")
+        try:
+            assert len(history(str(path)).jobs) >= 1
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017 - either outcome is fine, a traceback is not
+
+
+@pytest.mark.parametrize("servers", [1, 2, 8, 40])
+def test_skew_is_the_largest_tensors_share_on_any_number_of_servers(servers):
+    instance = figure3(servers)
+    for name, (skew,) in zip(instance.jobs, instance.values.tolist(), strict=True):
+        assert skew == pytest.approx(tensor_model(name).skew)
+
+
+def test_sensitive_models_are_the_vgg_family_and_alexnet():
+    instance = load("threshold/tiresias-figure3")
+    assert set(FIGURE3) == set(MODELS)
+    assert {job for job, sensitive in zip(instance.jobs, instance.sensitive, strict=True) if sensitive} == {
+        "vgg19",
+        "vgg16",
+        "vgg11",
+        "alexnet",
+    }
+
+
+def test_random_follows_its_rule_but_for_the_noise():
+    instance = random(jobs=2000, features=3, noise=0, seed=5)
+    assert abs(instance.sensitive.sum() - 1000) <= 1
+    flipped = random(jobs=2000, features=3, noise=0.2, seed=5).sensitive != instance.sensitive
+    assert 0.17 < np.mean(flipped) < 0.23
+    assert random(seed=3) == random(seed=3)
+    assert random(seed=3) != random(seed=4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("random?jobs=0", "threshold/random: jobs=0, 1 to 100000 are allowed"),
+        ("random?jobs=1000000000", "threshold/random: jobs=1000000000, 1 to 100000 are allowed"),
+        ("random?features=33", "threshold/random: features=33, 1 to 32 are allowed"),
+        ("random?noise=1.5", "threshold/random: noise=1.5, 0 to 1 are allowed"),
+        ("random?seed=-1", "threshold/random: seed=-1, 0 to"),
+        ("figure3?servers=0", "threshold/figure3: servers=0, 1 to 10000 are allowed"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        load(f"threshold/{arguments}")
