@@ -9,7 +9,7 @@ from pyomo.common.gc_manager import PauseGC
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, RangeSet, Var, minimize, value
 
-from gangopt.formulations.placement_data import JobData, PlacementData, levels_of
+from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
 from gangopt.formulations.size import require_size
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_reasons import paused_reasons
@@ -21,7 +21,11 @@ Index = tuple[int, int, int, int]
 """Job, server, parameter servers, workers."""
 
 
-def fill_pieces(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+def fill_pieces(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: PlacementInstance,
+    levels: Sequence[Sequence[Level]] | None = None,
+) -> None:
     r"""Put the pieces of every server and job, the levels, their rules and `objective_value` on a block.
 
     Binary y_jkxy says that server k holds x parameter servers and y workers of job j; z_jl that job j has the transfer
@@ -40,6 +44,7 @@ def fill_pieces(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN40
     ----------
     block : ConcreteModel, Block or member of an indexed Block
     instance : the placement
+    levels : for every job the first levels, which it may have; None for all that `levels_of` returns
 
     Raises
     ------
@@ -47,16 +52,18 @@ def fill_pieces(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN40
         If the block would have too many columns.
     """
     data = PlacementData.of(instance)
-    levels = [[level.time for level in levels_of(job, data.classes)] for job in data.jobs]
-    pieces = _all_pieces(data, [times[-1] if times else None for times in levels])
+    if levels is None:
+        levels = [levels_of(job, data.classes) for job in data.jobs]
+    all_times = [[level.time for level in of_job] for of_job in levels]
+    pieces = _all_pieces(data, [times[-1] if times else None for times in all_times])
     with PauseGC():
         block.jobs, block.servers = RangeSet(0, len(data.jobs) - 1), RangeSet(0, len(instance.servers) - 1)
-        block.level = Var([(j, n) for j, times in enumerate(levels) for n in range(len(times))], domain=Binary)
+        block.level = Var([(j, n) for j, times in enumerate(all_times) for n in range(len(times))], domain=Binary)
         _add_pieces(block, data, pieces)
-        _add_levels(block, data, levels)
+        _add_levels(block, data, all_times)
         pause = instance.pause_cost
         coefficients, variables = [pause] * len(data.jobs), list(block.paused.values())
-        for job, times in zip(data.jobs, levels, strict=True):
+        for job, times in zip(data.jobs, all_times, strict=True):
             fixed, a_second = job.charge()
             coefficients += [fixed + a_second * time for time in times]
             variables += [block.level[job.index, n] for n in range(len(times))]
@@ -149,10 +156,10 @@ def _sum(coefficients: Sequence[float], variables: Sequence[Any], *last: Any) ->
     return LinearExpression(linear_coefs=list(coefficients), linear_vars=[*variables, *last])
 
 
-def pieces_model(instance: PlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+def pieces_model(instance: PlacementInstance, levels: Sequence[Sequence[Level]] | None = None) -> Any:  # noqa: ANN401
     """Return form `pieces` of an instance as a ConcreteModel with its Objective."""
     model = ConcreteModel(name="placement_pieces")
-    fill_pieces(model, instance)
+    fill_pieces(model, instance, levels)
     model.objective = Objective(expr=model.objective_value, sense=minimize)
     return model
 
@@ -210,7 +217,7 @@ def hint_pieces(block: Any, instance: PlacementInstance, solution: PlacementSolu
     ----------
     block : a block filled by `fill_pieces`
     instance : the placement
-    solution : a feasible placement
+    solution : a feasible placement, within the levels of the block
     """
     data = PlacementData.of(instance)
     for name in ("piece", "level"):

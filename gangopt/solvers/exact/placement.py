@@ -79,7 +79,13 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
         return search.outcome("optimal" if search.done else "time_limit", started)
     except KeyboardInterrupt:
         return search.outcome("interrupted", started)
-    return search.outcome("optimal" if search.done else "time_limit", started)
+    if search.done:
+        return search.outcome("optimal", started)
+    if controls.remaining() == 0:
+        return search.outcome("time_limit", started)
+    return search.outcome(
+        "completed", started, "no part improves the placement, and form pieces is too large to prove it"
+    )
 
 
 def _run(search: Search, orders: int) -> None:
@@ -129,11 +135,9 @@ def _repair(search: Search, choice: Choice, held: Held) -> None:
     held = _complete(search, choice, held)
     if search.done:
         return
-    if count_pieces(search) <= SMALL:
-        prove(search)
-        return
     _fill(search, choice, held)
-    _improve(search)
+    if count_pieces(search) > SMALL:
+        _improve(search)
     if not search.done:
         prove(search)
 
@@ -163,8 +167,11 @@ def _complete(search: Search, choice: Choice, held: Held) -> Held:
         size = max(2.0, size * (1.15 if time.perf_counter() - begin < PART_SECONDS / 4 else 0.8))
         if len(found) > len(held):
             size = FIRST_OTHERS
+        whole = len(first) + len(others) >= len(choice.limits)
         held = found
         search.offer_held(held)
+        if whole:
+            break
     return held
 
 

@@ -6,6 +6,7 @@ from pyomo.environ import Constraint
 
 from gangopt.errors import ModelTooLargeError
 from gangopt.formulations.placement_pieces import hint_pieces, pieces_model, read_pieces
+from gangopt.solvers.exact.placement_bound import levels_within
 from gangopt.solvers.exact.placement_search import Search
 from gangopt.solvers.highs import solve_model
 
@@ -27,8 +28,9 @@ def prove(search: Search) -> None:
     search : takes the placement and the bound
     """
     instance = search.instance
+    levels = levels_within(instance, search.data, search.levels, search.objective)
     try:
-        model = pieces_model(instance)
+        model = pieces_model(instance, levels)
     except ModelTooLargeError:
         return
     model.known_bound = Constraint(expr=model.objective_value >= search.bound - 1e-9 * max(1.0, abs(search.bound)))

@@ -79,6 +79,8 @@ class Search:
     @property
     def done(self) -> bool:
         """Whether the bound meets the best placement to the gap that was asked for."""
+        if math.isinf(self.bound) or math.isinf(self.objective):
+            return False
         return self.objective - self.bound <= max(self.controls.rel_gap, GAP) * abs(self.bound)
 
     def settings(self, cap: float | None = None) -> SolveSettings:
@@ -109,13 +111,14 @@ class Search:
         if outcome.termination == "interrupted":
             raise KeyboardInterrupt
 
-    def outcome(self, termination: Termination, started: float) -> Outcome:
+    def outcome(self, termination: Termination, started: float, reason: str | None = None) -> Outcome:
         """Return what was found and proved.
 
         Parameters
         ----------
         termination : why the method stopped
         started : seconds since the start of the call when it began
+        reason : why there is no proof, where the termination does not say
 
         Returns
         -------
@@ -132,4 +135,5 @@ class Search:
             solver="highs",
             version=self.version,
             metrics=dict(self.metrics),
+            reason=reason,
         )
