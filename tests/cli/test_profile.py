@@ -48,7 +48,7 @@ def test_json_holds_the_profile(written):
 
 def test_text_tells_what_to_do(written):
     text = run(written("resnet50", servers=2))
-    assert "model 97.69 MiB in 268 tensors" in text
+    assert "model 97.70 MiB in 268 tensors" in text
     assert "skew 0.092, PACKLIMIT 0.378, not above it: spread" in text
     assert "2 parameter servers, 4 workers" in text
     assert "received 100.0% of the expected messages" in text
