@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import numpy as np
@@ -7,6 +8,7 @@ from gangopt.instances.catalogue import load
 from gangopt.instances.generators.threshold import random
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.exact.threshold import duplicates_bound, widest_margin
+from gangopt.solvers.heuristics.network_placement import LIMIT
 from gangopt.solvers.solve import solve
 
 
@@ -120,3 +122,15 @@ def test_a_start_is_used_and_out_of_time_leaves_an_incumbent_and_a_bound():
 def test_the_same_call_gives_the_same_rule():
     instance = random(jobs=25, features=2, noise=0.2, seed=3)
     assert solve(instance).solution == solve(instance).solution
+
+
+def test_learned_limit_is_the_default_of_the_packlimit_rule():
+    learned = solve(load("threshold/tiresias-figure3")).solution.threshold
+    assert pytest.approx(learned, abs=1e-3) == LIMIT
+
+
+@pytest.mark.parametrize("error", [-0.01, 0.01])
+def test_reading_the_published_figure_a_hundredth_wrong_changes_nothing(error):
+    history = load("threshold/tiresias-figure3")
+    shifted = dataclasses.replace(history, ratio=history.ratio + error)
+    assert solve(shifted).solution == solve(history).solution
