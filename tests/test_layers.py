@@ -67,6 +67,7 @@ def test_the_root_modules_import_no_layer():
         "schema --help",
         "fit --help",
         "experiment --help",
+        "profile --help",
         "fit loss --help",
         "fit speed --help",
     ],

@@ -15,6 +15,7 @@ import typer
 from gangopt import __version__
 from gangopt.cli.experiment import experiment_app
 from gangopt.cli.fit import fit_app
+from gangopt.cli.profile import profile
 from gangopt.errors import GangoptError, InputError
 
 if TYPE_CHECKING:
@@ -254,6 +255,9 @@ def plot(
 
     for path in plot_file(file, output):
         typer.echo(str(path))
+
+
+app.command("profile")(profile)
 
 
 def _load(name: str) -> Instance:
