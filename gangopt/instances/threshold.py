@@ -106,8 +106,8 @@ class ThresholdInstance(Instance):
     def evaluate(self, solution: ThresholdSolution) -> Score:
         r"""Return the weighted errors of a rule.
 
-        The distance of job j is `(a x_j - b) / max_f(abs(a_f) r_f)` with the ranges r. A sensitive job is told apart if its
-        distance is at least `MARGIN`, any other if it is at most -`MARGIN`; the rest are errors.
+        The distance of job j is `(a x_j - b) / max_f(abs(a_f) r_f)` with the ranges r. A sensitive job is told apart if
+        its distance is at least `MARGIN`, any other if it is at most -`MARGIN`; the rest are errors.
 
         .. math:: \text{objective} = \sum_{j \text{ not told apart}} v_j
 
