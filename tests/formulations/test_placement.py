@@ -336,7 +336,7 @@ def test_packing_joins_pieces_of_a_job_and_leaves_out_what_finds_no_server():
 
 
 def test_levels_that_cannot_be_packed_pause_a_job_and_keep_the_bound():
-    instance = gangopt.load("placement/random?servers=13&jobs=9&load=0.97&seed=0")
+    instance = gangopt.load("placement/random?servers=6&jobs=5&load=0.97&seed=10")
     result = gangopt.solve(instance, form="levels")
     best = gangopt.solve(instance)
     assert best.solution_status == "optimal"

@@ -11,6 +11,7 @@ r"""Exact method of `placement`: a bound that forgets which server, then a place
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 
@@ -31,7 +32,7 @@ __all__ = ["exact"]
 VARIATIONS = 12
 """Solves of form `levels` at fixed levels with random costs."""
 
-PART_SECONDS = 5.0
+PART_SECONDS = 2.0
 """Most wall seconds for one part of a placement."""
 
 FIRST_OTHERS = 6
@@ -132,10 +133,13 @@ def _pack(search: Search, choice: Choice, orders: int) -> Held:
 
 def _repair(search: Search, choice: Choice, held: Held) -> None:
     """Place the jobs that found no server, at their levels if possible; else improve parts, or prove the whole."""
-    held = _complete(search, choice, held)
+    held = _complete(search, held, choice.limits)
     if search.done:
         return
-    _fill(search, choice, held)
+    raised = {j: limit if j in held else math.inf for j, limit in choice.limits.items()}
+    held = _complete(search, held, raised)
+    if len(held) < len(raised):
+        _fill(search, choice, held)
     if count_pieces(search) > SMALL:
         _improve(search)
     if not search.done:
@@ -153,21 +157,21 @@ def _fill(search: Search, choice: Choice, held: Held) -> None:
         search.offer_held({**kept, **part.whole(pack(part.part).pieces)})
 
 
-def _complete(search: Search, choice: Choice, held: Held) -> Held:
-    """Place missing jobs at their levels, with random others, more of them each time that this fails quickly."""
+def _complete(search: Search, held: Held, limits: Mapping[int, float]) -> Held:
+    """Place missing jobs within their limits, with random others, more of them each time that this fails quickly."""
     rng, size = search.rng, float(FIRST_OTHERS)
     for _ in range(ROUNDS):
-        missing = [j for j in choice.limits if j not in held]
+        missing = [j for j in limits if j not in held]
         if not missing or search.done:
             break
         first = rng.permutation(missing)[:2].tolist()
         others = rng.permutation(sorted(held))[: round(size)].tolist()
         begin = time.perf_counter()
-        found = _solved(search, held, first + others, choice.limits)
+        found = _solved(search, held, first + others, limits)
         size = max(2.0, size * (1.15 if time.perf_counter() - begin < PART_SECONDS / 4 else 0.8))
         if len(found) > len(held):
             size = FIRST_OTHERS
-        whole = len(first) + len(others) >= len(choice.limits)
+        whole = len(first) + len(others) >= len(limits)
         held = found
         search.offer_held(held)
         if whole:
@@ -178,7 +182,8 @@ def _complete(search: Search, choice: Choice, held: Held) -> Held:
 def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, float] | None) -> Held:
     """Return the pieces after some jobs were placed anew; the same ones where that places fewer."""
     part = neighbourhood_of(search.instance, held, jobs)
-    outcome, found = part.solve(search.settings(PART_SECONDS), limits)
+    settings = search.settings(PART_SECONDS)
+    outcome, found = part.better(settings, held) if limits is None else part.within(settings, limits)
     search.seen(outcome)
     if found is None or len(found) < sum(j in held for j in part.jobs):
         return held

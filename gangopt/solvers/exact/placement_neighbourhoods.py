@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.formulations.placement_pieces import fixed_levels_model, pieces_model, read_pieces
+from gangopt.formulations.placement_data import PlacementData, levels_of
+from gangopt.formulations.placement_pieces import fixed_levels_model, hint_pieces, pieces_model, read_pieces
 from gangopt.instances.placement import PER_UNIT, PlacementInstance
+from gangopt.instances.placement_reasons import paused_reasons
+from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.solvers.exact.placement_bound import levels_within
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
 
 __all__ = ["Held", "Neighbourhood", "neighbourhood_of"]
@@ -35,26 +40,47 @@ class Neighbourhood:
     jobs: tuple[int, ...]
     servers: tuple[int, ...]
 
-    def solve(self, settings: SolveSettings, limits: Mapping[int, float] | None) -> tuple[SolverOutcome, Held | None]:
-        """Place the jobs of the part anew.
+    def within(self, settings: SolveSettings, limits: Mapping[int, float]) -> tuple[SolverOutcome, Held | None]:
+        """Place the most jobs of the part, each within a transfer time of its own.
 
         Parameters
         ----------
         settings : how to solve
-        limits : longest transfer time in seconds by index of the job in the whole instance, to place the most jobs
-            within them; None to minimise the objective
+        limits : longest transfer time in seconds by index of the job in the whole instance; others are paused
 
         Returns
         -------
         tuple of SolverOutcome and dict
             Pieces of the jobs that are placed, with the indices of the whole instance; None without a solution.
         """
-        if limits is None:
-            model = pieces_model(self.part)
-        else:
-            own = {at: limits[j] for at, j in enumerate(self.jobs) if j in limits}
-            model = fixed_levels_model(self.part, own)
-        outcome = solve_model(model, settings)
+        model = fixed_levels_model(self.part, {at: limits[j] for at, j in enumerate(self.jobs) if j in limits})
+        return self._solved(model, settings, warm_start=False)
+
+    def better(self, settings: SolveSettings, held: Held) -> tuple[SolverOutcome, Held | None]:
+        """Minimise the objective of the part, from the pieces that its jobs have.
+
+        Parameters
+        ----------
+        settings : how to solve
+        held : pieces of the placed jobs of the whole instance
+
+        Returns
+        -------
+        tuple of SolverOutcome and dict
+            As of `within`.
+        """
+        number = {k: at for at, k in enumerate(self.servers)}
+        pieces = [tuple((number[k], x, y) for k, x, y in held.get(j, ())) for j in self.jobs]
+        start = PlacementSolution(tuple(pieces), paused_reasons(self.part, pieces))
+        data = PlacementData.of(self.part)
+        levels = [levels_of(job, data.classes) for job in data.jobs]
+        objective = self.part.evaluate(start).objective
+        model = pieces_model(self.part, levels_within(self.part, data, levels, objective))
+        hint_pieces(model, self.part, start)
+        return self._solved(model, settings, warm_start=True)
+
+    def _solved(self, model: Any, settings: SolveSettings, warm_start: bool) -> tuple[SolverOutcome, Held | None]:  # noqa: ANN401
+        outcome = solve_model(model, settings, warm_start=warm_start)
         if outcome.values is None:
             return outcome, None
         return outcome, self.whole(read_pieces(model, self.part).pieces)

@@ -138,7 +138,7 @@ def test_a_part_sees_only_what_the_others_leave_free():
     used = {piece[0] for j in (0, 3) for piece in held[j]}
     assert used <= set(part.servers)
     assert len(part.servers) == min(13, len(used) + 2)
-    outcome, found = part.solve(SolveSettings(time_limit=20), None)
+    outcome, found = part.better(SolveSettings(time_limit=20), held)
     assert outcome.termination == "optimal"
     changed = {**held, **found}
     pieces = tuple(changed.get(j, ()) for j in range(9))
