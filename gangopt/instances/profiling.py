@@ -28,6 +28,9 @@ SURE = 4
 LARGEST_STRAY = 0.1
 """Part of the bytes that may be in messages which do not recur in every iteration."""
 
+SPREAD = 0.5
+"""How far quartiles of the gaps of a stream, and their mean and median, lie apart if it recurs evenly, in medians."""
+
 LEAST_ITERATIONS = 4
 """Fewest iterations from which a period is told."""
 
@@ -107,7 +110,9 @@ def profile(log: MessageLog, prefix: str = "ps") -> Profile:
     streams, workers, kept = _streams(log, prefix)
     times = log.times[kept]
     rough = _rough_period(times, log.sizes[kept].astype(np.float64), streams, len(workers))
-    period, iterations, once = _precise(times, streams, log, kept, rough)
+    receivers = np.array([log.destinations[i] for i in kept.tolist()])
+    rough /= _multiple(times, streams, receivers, rough)
+    period, iterations, once = _precise(times, streams, receivers, rough)
     number = _numbers(streams, len(workers), once)
     names = sorted({name for name, _ in number})
     held = {
@@ -192,11 +197,29 @@ def _rough_period(times: np.ndarray, sizes: np.ndarray, streams: _Streams, worke
     return float(negative[0] + high) * window / BINS
 
 
-def _precise(
-    times: np.ndarray, streams: _Streams, log: MessageLog, kept: np.ndarray, rough: float
-) -> tuple[float, int, float]:
+def _multiple(times: np.ndarray, streams: _Streams, receivers: np.ndarray, rough: float) -> int:
+    """Return how many periods a rough period spans, by the streams whose messages lie farthest apart.
+
+    Iterations of unequal length can make two or three of them more alike than one. Streams that recur once in each then
+    have gaps of a half or a third of the rough period, nearly all of them. Equal tensors have some gaps within an
+    iteration and one to the next, so that their quartiles or their mean lie apart from the median.
+    """
+    found = []
+    for rows in streams.values():
+        gaps = np.concatenate([np.diff(times[rows[receivers[rows] == name]]) for name in np.unique(receivers[rows])])
+        if len(gaps) >= LEAST_ITERATIONS - 1:
+            found.append([*np.quantile(gaps, (0.25, 0.5, 0.75)), gaps.mean()])
+    if not found:
+        return 1
+    figures = np.array(found) / rough
+    farthest = figures[figures[:, 1] >= 0.8 * figures[:, 1].max()]
+    low, middle, high, mean = np.median(farthest, axis=0).tolist()
+    even = high - low < SPREAD * middle and mean < (1 + SPREAD) * middle
+    return max(1, round(1 / middle)) if even else 1
+
+
+def _precise(times: np.ndarray, streams: _Streams, workers: np.ndarray, rough: float) -> tuple[float, int, float]:
     """Return the mean period, the number of iterations, and how often a message is logged that is sent once in each."""
-    workers = np.array([log.destinations[i] for i in kept.tolist()])
     expected = float(times[-1] - times[0]) / rough + 0.5
     names = sorted(set(workers.tolist()))
     counts, lengths, steps = [], [], []

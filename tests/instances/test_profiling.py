@@ -57,6 +57,36 @@ def test_a_clean_log_gives_every_tensor():
     assert found.skew == max(server.skew for server in found.servers)
 
 
+@pytest.mark.parametrize(
+    ("name", "workers", "servers", "iterations", "seed"),
+    [("vgg11", 3, 2, 14, 17), ("alexnet", 2, 2, 8, 3), ("vgg19", 2, 1, 7, 21), ("vgg11", 3, 2, 14, 132)],
+    ids=["two alike", "two alike, short", "three alike", "nearly three alike"],
+)
+def test_iterations_of_unequal_length_are_not_taken_together(name, workers, servers, iterations, seed):
+    found = recovered(
+        name,
+        workers=workers,
+        servers=servers,
+        iterations=iterations,
+        seed=seed,
+        jitter=0.05,
+        loss=0.05,
+        duplicates=0.05,
+    )
+    assert found.iterations == iterations
+
+
+def test_equal_tensors_are_not_taken_for_shorter_iterations():
+    """Twelve equal layers of two tensors each, sent in the first three fifths of an iteration, and one other tensor."""
+    sizes = [1000, 1000] * 12 + [5000]
+    times = np.array([step + 0.6 * place / 25 for step in range(20) for place in range(25)])
+    log = MessageLog(times, ("ps0",) * 500, ("worker0",) * 500, np.array(sizes * 20))
+    found = profile(log)
+    assert (found.iterations, found.model_bytes) == (20, 29_000)
+    assert found.period == pytest.approx(1.0)
+    assert found.servers[0].tensors == ((5000, 1), (1000, 24))
+
+
 def test_received_tells_losses_from_duplicates():
     assert profile(generate_log("vgg16", loss=0.1)).received == pytest.approx(0.9, abs=0.02)
     assert profile(generate_log("vgg16", duplicates=0.1)).received == pytest.approx(1.1, abs=0.02)
