@@ -182,7 +182,7 @@ def fill_linear(block: Any, instance: ThresholdInstance) -> None:  # noqa: ANN40
 
     Public components: Var `weight` [feature] in [-1, 1], for features that are centred and divided by their range; Var
     `limit`, the threshold on the same scale; Var `error` [job], 1 if the job may be misclassified; Expression
-    `objective_value`.
+    `objective_value`. A feature that is equal in all jobs has weight 0.
 
     Parameters
     ----------
@@ -193,7 +193,8 @@ def fill_linear(block: Any, instance: ThresholdInstance) -> None:  # noqa: ANN40
     with PauseGC():
         block.jobs = Set(initialize=list(instance.jobs))
         block.features = Set(initialize=list(instance.features))
-        block.weight = Var(block.features, bounds=(-1, 1))
+        varies = dict(zip(instance.features, instance.varies.tolist(), strict=True))
+        block.weight = Var(block.features, bounds=lambda _, feature: (-1, 1) if varies[feature] else (0, 0))
         block.limit = Var(bounds=(-big.threshold, big.threshold))
         block.error = Var(block.jobs, domain=Binary)
         weights = list(block.weight.values())
@@ -231,10 +232,10 @@ def read_linear(block: Any, instance: ThresholdInstance) -> ThresholdSolution:  
 
 
 def hint_linear(block: Any, instance: ThresholdInstance, solution: ThresholdSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to what a Solution says, for a warm start."""
+    """Set every variable to what a Solution says, for a warm start; weights of equal features go to the limit."""
     original = np.array(solution.weights)
-    scaled = original * instance.ranges
-    scale = float(np.abs(scaled).max())
+    scaled = np.where(instance.varies, original * instance.ranges, 0.0)
+    scale = float(np.abs(scaled).max()) or 1.0
     bound = largest_shortfall(instance).threshold
     limit = float(np.clip((solution.threshold - original @ _centres(instance)) / scale, -bound, bound))
     distance = np.where(instance.sensitive, 1, -1) * (_centred(instance) @ (scaled / scale) - limit)

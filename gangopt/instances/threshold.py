@@ -83,6 +83,12 @@ class ThresholdInstance(Instance):
         self._freeze()
 
     @property
+    def varies(self) -> np.ndarray:
+        """Whether the jobs differ in a feature, shape (d,)."""
+        differ: np.ndarray = self.values.max(axis=0) > self.values.min(axis=0)
+        return differ
+
+    @property
     def ranges(self) -> np.ndarray:
         """Largest less least value of every feature, 1 where all are equal, shape (d,)."""
         spread = self.values.max(axis=0) - self.values.min(axis=0)

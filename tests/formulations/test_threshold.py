@@ -126,6 +126,19 @@ def test_linear_and_cut_agree_where_one_feature_suffices():
         assert len({result.objective for result in results}) == 1
 
 
+def test_a_feature_of_large_equal_numbers_gets_no_weight():
+    instance = history([(1e12, 1), (1e12, 1), (1e12, 1), (1e12, 3), (1e12, 3), (1e12, 3)], [1, 1, 0, 0, 0, 0])
+    result = solve(instance, form="linear")
+    assert (result.termination, result.objective, result.bound) == ("optimal", 1, 1)
+    assert result.solution.weights[0] == 0
+    model = linear_model(instance)
+    hint_linear(model, instance, ThresholdSolution((1.0, -1.0), 1e12 - 2))
+    assert model.weight["x"].value == 0
+    assert [item.value for item in model.error.values()] == [0, 0, 1, 0, 0, 0]
+    hint_linear(model, instance, ThresholdSolution((1.0, 0.0), 1e12 - 2))
+    assert [item.value for item in model.error.values()] == [0, 0, 1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_hint_then_read_is_the_same_rule_and_has_the_judged_errors(form):
     instance = random(jobs=12, noise=0.3, seed=2)

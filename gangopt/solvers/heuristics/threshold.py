@@ -32,7 +32,8 @@ def class_means(instance: ThresholdInstance) -> ThresholdSolution:
     scaled = instance.values / instance.ranges
     upper = np.average(scaled[sensitive], axis=0, weights=weights[sensitive])
     lower = np.average(scaled[~sensitive], axis=0, weights=weights[~sensitive])
-    direction = upper - lower
+    # means of equal numbers differ by rounding, which a feature of large numbers makes a direction
+    direction = np.where(instance.varies, upper - lower, 0.0)
     largest = float(np.abs(direction).max())
     if largest == 0:
         return constant_rule(instance, sensitive=bool(weights[sensitive].sum() > weights[~sensitive].sum()))
@@ -83,7 +84,7 @@ def perceptron(instance: ThresholdInstance, *, epochs: int = 50, seed: int = 0) 
     generator = np.random.default_rng(seed)
     centres = instance.values.mean(axis=0)
     signed = np.where(instance.sensitive, 1.0, -1.0)[:, None] * np.column_stack(
-        ((instance.values - centres) / instance.ranges, -np.ones(len(instance.jobs)))
+        (np.where(instance.varies, instance.values - centres, 0.0) / instance.ranges, -np.ones(len(instance.jobs)))
     )
     steps = instance.job_weights / instance.job_weights.max()
     best = class_means(instance)

@@ -87,3 +87,13 @@ def test_perceptron_depends_on_its_seed_alone():
 def test_perceptron_refuses_epochs_out_of_range(epochs):
     with pytest.raises(InputError, match=f"perceptron: epochs={epochs}, 1 to 100000 are allowed"):
         solve(random(), f"perceptron?epochs={epochs}")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_feature_of_large_equal_numbers_gets_no_weight(method):
+    # the mean of three times this number differs from it by rounding
+    large = 1e11 + 0.1
+    instance = history([(large, 1), (large, 2), (large, 3), (large, 9), (large, 8)], [1, 1, 1, 0, 0])
+    solution = solve(instance, method).solution
+    assert solution.weights[0] == 0
+    assert instance.evaluate(solution).objective == 0
