@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -118,6 +119,20 @@ def test_forms_and_the_exact_method_have_the_optimum_of_brute_force(instance):
     result = gangopt.solve(instance)
     assert result.solution_status == "optimal"
     assert result.objective == pytest.approx(best, abs=1e-9)
+
+
+@settings(max_examples=40)
+@given(small_instances(), st.data())
+def test_the_exact_method_is_exact_over_many_orders_of_magnitude(instance, data):
+    def column():
+        return np.array([10.0 ** data.draw(st.integers(-4, 5)) for _ in instance.jobs])
+
+    names = ("size", "ps_bandwidth", "worker_bandwidth", "steps", "compute")
+    instance = dataclasses.replace(instance, **{name: column() for name in names})
+    best = brute_force(instance)
+    result = gangopt.solve(instance)
+    assert result.solution_status == "optimal"
+    assert result.objective == pytest.approx(best, rel=1e-9, abs=1e-12)
 
 
 @settings(max_examples=40)

@@ -21,7 +21,8 @@ from gangopt.formulations.placement_data import PlacementData, levels_of
 from gangopt.formulations.placement_packing import pack_pieces
 from gangopt.instances.placement import PlacementInstance
 from gangopt.solvers.contract import Controls, Outcome
-from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within
+from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within, sum_alone
+from gangopt.solvers.exact.placement_focus import NEAR
 from gangopt.solvers.exact.placement_neighbourhoods import Held, neighbourhood_of
 from gangopt.solvers.exact.placement_proof import count_pieces, prove
 from gangopt.solvers.exact.placement_search import OutOfTime, Search
@@ -94,19 +95,13 @@ def _run(search: Search, orders: int) -> None:
     for solution in (search.controls.start, optimus(instance), pack(instance)):
         if solution is not None:
             search.offer(solution)
-    begin = time.perf_counter()
-    levels = levels_within(instance, search.data, search.levels, search.objective)
-    relaxed = LevelsBound(instance, search.data, levels)
-    search.build_seconds += time.perf_counter() - begin
-    search.metrics["levels_columns"] = relaxed.columns
-    outcome, choice = relaxed.solve(search.settings())
-    search.seen(outcome)
-    if outcome.bound is not None:
-        search.metrics["levels_bound"] = outcome.bound
-        search.offer(bound=outcome.bound)
-    if search.done or choice is None:
+    search.offer(bound=sum_alone(instance, search.data, search.levels))
+    if search.done:
         return
-    held = _pack(search, choice, orders)
+    packed = _bound_and_pack(search, orders)
+    if packed is None:
+        return
+    relaxed, choice, held = packed
     for _ in range(VARIATIONS):
         if search.done or len(held) == len(choice.limits):
             break
@@ -115,6 +110,34 @@ def _run(search: Search, orders: int) -> None:
         held = other if len(other) > len(held) else held
     if not search.done:
         _repair(search, choice, held)
+
+
+def _bound_and_pack(search: Search, orders: int) -> tuple[LevelsBound, Choice, Held] | None:
+    """Bound the placement and pack what the form chose; None where that ends the search."""
+    known = search.objective
+    relaxed, choice = _bound(search)
+    if search.done or choice is None:
+        return None
+    held = _pack(search, choice, orders)
+    if not search.done and search.objective < NEAR * known:
+        # the form was scaled to a placement far worse than this one, and is solved again in the units of this one
+        return _bound_and_pack(search, orders)
+    return relaxed, choice, held
+
+
+def _bound(search: Search) -> tuple[LevelsBound, Choice | None]:
+    """Solve form `levels` for what is better than the best placement."""
+    begin = time.perf_counter()
+    levels = levels_within(search.instance, search.data, search.levels, search.objective)
+    relaxed = LevelsBound(search.instance, search.data, levels, (search.objective, search.bound))
+    search.build_seconds += time.perf_counter() - begin
+    search.metrics["levels_columns"] = relaxed.columns
+    outcome, choice = relaxed.solve(search.settings())
+    search.seen(outcome)
+    if outcome.bound is not None:
+        search.metrics["levels_bound"] = outcome.bound
+        search.offer(bound=outcome.bound)
+    return relaxed, choice
 
 
 def _pack(search: Search, choice: Choice, orders: int) -> Held:
@@ -142,7 +165,9 @@ def _repair(search: Search, choice: Choice, held: Held) -> None:
         _fill(search, choice, held)
     if count_pieces(search) > SMALL:
         _improve(search)
-    if not search.done:
+    known = math.inf
+    while not search.done and search.objective < NEAR * known:
+        known = search.objective
         prove(search)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,9 +13,10 @@ from gangopt.formulations.placement_data import JobData, Level, PlacementData
 from gangopt.formulations.placement_levels import chosen_pieces, levels_model
 from gangopt.formulations.placement_packing import ClassPieces
 from gangopt.instances.placement import PlacementInstance
+from gangopt.solvers.exact.placement_focus import focus, in_seconds
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, compile_model, load_values, solve_arrays
 
-__all__ = ["Choice", "LevelsBound", "levels_within"]
+__all__ = ["Choice", "LevelsBound", "levels_within", "sum_alone"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,26 @@ def levels_within(
     return kept
 
 
+def sum_alone(instance: PlacementInstance, data: PlacementData, levels: Sequence[Sequence[Level]]) -> float:
+    """Return the bound that lets every job be alone on the empty servers, without a model.
+
+    Parameters
+    ----------
+    instance : the placement
+    data : the same in whole numbers
+    levels : of every job, ascending, all of them
+
+    Returns
+    -------
+    float
+        The least costs of as many jobs as counting lets be placed, in seconds, and the charge for those of them that
+        fit nowhere.
+    """
+    least = sorted(_cost(job, of_job[0].time) for job, of_job in zip(data.jobs, levels, strict=True) if of_job)
+    placed = len(data.jobs) - instance.fewest_paused
+    return math.fsum(least[:placed]) + instance.pause_cost * max(0, placed - len(least))
+
+
 def _cost(job: JobData, time: float) -> float:
     fixed, a_second = job.charge()
     return fixed + a_second * time
@@ -80,10 +102,18 @@ class LevelsBound:
     instance : the placement
     data : the same in whole numbers
     levels : for every job the levels that are of interest
+    known : objective of a known placement, above 0, and a bound, in seconds; None if there is none
     """
 
-    def __init__(self, instance: PlacementInstance, data: PlacementData, levels: Sequence[Sequence[Level]]) -> None:
+    def __init__(
+        self,
+        instance: PlacementInstance,
+        data: PlacementData,
+        levels: Sequence[Sequence[Level]],
+        known: tuple[float, float] | None = None,
+    ) -> None:
         self._model = levels_model(instance, levels)
+        self._unit = None if known is None else focus(self._model, instance, *known)
         self._arrays = compile_model(self._model)
         column = {id(variable): at for at, variable in enumerate(self._arrays.columns)}
         self._times = {(j, n): level.time for j, of_job in enumerate(levels) for n, level in enumerate(of_job)}
@@ -98,7 +128,7 @@ class LevelsBound:
         return self._arrays.n_columns
 
     def solve(self, settings: SolveSettings) -> tuple[SolverOutcome, Choice | None]:
-        """Solve the form; its bound is a bound on the placement.
+        """Solve the form; its bound, or the objective of the known placement if less, is a bound on every placement.
 
         Parameters
         ----------
@@ -110,6 +140,8 @@ class LevelsBound:
             None without a solution.
         """
         outcome = solve_arrays(self._arrays, settings)
+        if outcome.bound is not None:
+            outcome = replace(outcome, bound=in_seconds(outcome.bound, self._unit))
         return outcome, None if outcome.values is None else self._choice(outcome.values)
 
     def _choice(self, values: NDArray[np.float64]) -> Choice:

@@ -7,6 +7,7 @@ from pyomo.environ import Constraint
 from gangopt.errors import ModelTooLargeError
 from gangopt.formulations.placement_pieces import hint_pieces, pieces_model, read_pieces
 from gangopt.solvers.exact.placement_bound import levels_within
+from gangopt.solvers.exact.placement_focus import focus, in_seconds
 from gangopt.solvers.exact.placement_search import Search
 from gangopt.solvers.highs import solve_model
 
@@ -33,7 +34,9 @@ def prove(search: Search) -> None:
         model = pieces_model(instance, levels)
     except ModelTooLargeError:
         return
-    model.known_bound = Constraint(expr=model.objective_value >= search.bound - 1e-9 * max(1.0, abs(search.bound)))
+    unit = focus(model, instance, search.objective, search.bound)
+    least = search.bound if unit is None else search.bound / unit
+    model.known_bound = Constraint(expr=(least - 1e-9 * max(1.0, abs(least)), model.objective.expr, None))
     if search.solution is not None:
         hint_pieces(model, instance, search.solution)
     outcome = solve_model(model, search.settings(), warm_start=search.solution is not None)
@@ -41,4 +44,4 @@ def prove(search: Search) -> None:
     if outcome.values is not None:
         search.offer(read_pieces(model, instance))
     if outcome.bound is not None:
-        search.offer(bound=outcome.bound)
+        search.offer(bound=in_seconds(outcome.bound, unit))

@@ -9,12 +9,15 @@ import pytest
 
 import gangopt
 from gangopt.formulations.placement_data import PlacementData, levels_of
+from gangopt.formulations.placement_pieces import pieces_model
+from gangopt.instances.placement import PlacementInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import placement as method
-from gangopt.solvers.exact.placement_bound import LevelsBound, levels_within
+from gangopt.solvers.exact.placement_bound import LevelsBound, levels_within, sum_alone
+from gangopt.solvers.exact.placement_focus import BLIND, UNITS, focus, in_seconds
 from gangopt.solvers.exact.placement_neighbourhoods import neighbourhood_of
 from gangopt.solvers.heuristics.placement import optimus, pack
-from gangopt.solvers.highs import SolveSettings
+from gangopt.solvers.highs import SolveSettings, solve_model
 
 OPEN = "placement/random?servers=60&jobs=30&load=0.99&seed=3"
 """Not proven in a second."""
@@ -181,5 +184,132 @@ def test_controls_without_time_stop_before_the_first_solve():
     instance = gangopt.load(OPEN)
     outcome = method.exact(instance, Controls(time_limit=1e-9))
     assert outcome.termination == "time_limit"
-    assert outcome.bound is None
+    data = PlacementData.of(instance)
+    assert outcome.bound == sum_alone(instance, data, [levels_of(job, data.classes) for job in data.jobs])
+    assert "levels_bound" not in outcome.metrics
     assert instance.check(outcome.solution) == []
+
+
+def of_many_magnitudes(capacity, jobs, ps_demand, worker_demand, **fields):
+    """Return jobs (p, w) whose times are many orders of magnitude apart."""
+    return PlacementInstance(
+        name="test",
+        resources=("slots",),
+        units=("task",),
+        servers=tuple(f"s{k}" for k in range(len(capacity))),
+        capacity=np.array(capacity, dtype=float)[:, None],
+        jobs=tuple(f"j{j}" for j in range(len(jobs))),
+        parameter_servers=np.array([p for p, _ in jobs]),
+        workers=np.array([w for _, w in jobs]),
+        ps_demand=np.array(ps_demand, dtype=float)[:, None],
+        worker_demand=np.array(worker_demand, dtype=float)[:, None],
+        **{name: np.array(value) if isinstance(value, list) else value for name, value in fields.items()},
+    )
+
+
+def large_charge():
+    """Return three jobs of which two fit one server: 0.168 s if they are the first and the last, else 4 million s."""
+    return of_many_magnitudes(
+        [31],
+        [(1, 3), (1, 3), (3, 4)],
+        [1, 2, 3],
+        [3, 3, 3],
+        size=[1.2, 1.5e-4, 0.09],
+        ps_bandwidth=[0.127, 1.75, 7.67],
+        worker_bandwidth=[5.3e-4, 0.137, 104.9],
+        steps=[0.00174, 184.4, 0.00164],
+        compute=[96.3, 24318.0, 0.00132],
+        objective="completion",
+    )
+
+
+def test_a_charge_for_pausing_far_above_the_times_leaves_the_bound_sharp():
+    result = gangopt.solve(large_charge())
+    assert result.solution.paused == (1,)
+    assert result.objective == pytest.approx(0.00174 * 96.3 + 0.00164 * 0.00132, rel=1e-12)
+    assert (result.solution_status, result.bound) == ("optimal", pytest.approx(result.objective, rel=1e-9))
+
+
+def test_a_second_beside_tenths_of_milliseconds_has_a_bound_that_is_not_above_it():
+    # all fit; the first job, split as (2, 4) and (1, 0) or the like, sends a third of 32 MB to its workers at 8.5 MB/s
+    instance = of_many_magnitudes(
+        [17, 17],
+        [(3, 4), (1, 3), (1, 1), (2, 1)],
+        [2, 1, 0, 0],
+        [3, 3, 2, 3],
+        size=[32.0, 0.00048, 0.0051, 0.0035],
+        ps_bandwidth=[150.0, 13000.0, 0.33, 69.0],
+        worker_bandwidth=[8.5, 9300.0, 29.0, 0.05],
+    )
+    result = gangopt.solve(instance)
+    assert result.objective == pytest.approx(32 * 1 / (3 * 8.5), rel=1e-9)
+    assert result.bound == pytest.approx(result.objective, rel=1e-9)
+
+
+def test_nanoseconds_beside_hours_are_not_passed_over():
+    # the second job can be whole on one server, and 1e-9 s is less than the solver sees beside the others
+    instance = of_many_magnitudes(
+        [6, 8, 7],
+        [(2, 4), (3, 4), (2, 1)],
+        [3, 0, 1],
+        [0, 2, 0],
+        size=[38152.4, 1.02e-4, 4.33],
+        ps_bandwidth=[2229.6, 57178.6, 1409.2],
+        worker_bandwidth=[278.3, 15563.0, 1.22e-4],
+    )
+    result = gangopt.solve(instance)
+    assert (result.objective, result.bound, result.solution_status) == (0.0, 0.0, "optimal")
+
+
+def test_a_model_in_focus_has_the_same_optimum_without_the_charge():
+    instance = large_charge()
+    best = gangopt.solve(instance).objective
+    model = pieces_model(instance)
+    unit = focus(model, instance, 2 * best, 0.0)
+    assert unit == 2 * best / UNITS
+    assert solve_model(model).objective * unit == pytest.approx(best, rel=1e-9)
+    assert sum(round(item.value) for item in model.paused.values()) == instance.fewest_paused
+    # a placement that pauses more leaves the number of paused jobs open, and the charge in place
+    other = pieces_model(instance)
+    unit = focus(other, instance, instance.pause_cost + best, best)
+    assert other.component("fewest_paused") is None
+    assert solve_model(other).objective * unit == pytest.approx(best, abs=1e-9 * instance.pause_cost)
+
+
+def test_a_model_of_ordinary_numbers_is_left_alone():
+    instance = gangopt.load("placement/optimus-testbed")
+    model = pieces_model(instance)
+    before = str(model.objective.expr)
+    assert focus(model, instance, 1.0, 0.9) is None
+    assert str(model.objective.expr) == before
+    assert in_seconds(1e-3, None) == 1e-3
+
+
+def test_a_bound_far_below_the_known_objective_loses_what_the_solver_may_not_see():
+    assert in_seconds(UNITS, 0.5) == UNITS / 2
+    assert in_seconds(1.0, 0.5) == (1 - BLIND) / 2
+
+
+def test_jobs_alone_bound_the_placement_with_the_charge_for_those_that_fit_nowhere():
+    instance = large_charge()
+    data = PlacementData.of(instance)
+    levels = [levels_of(job, data.classes) for job in data.jobs]
+    # by counting two can be placed: the two that cost least
+    assert sum_alone(instance, data, levels) == pytest.approx(0.00174 * 96.3 + 0.00164 * 0.00132)
+    assert sum_alone(instance, data, [levels[0], [], []]) == pytest.approx(0.00174 * 96.3 + instance.pause_cost)
+
+
+def test_a_far_better_placement_is_bounded_again_in_its_own_units(monkeypatch):
+    # the rules of the start pause as many, for 4 million s
+    known = []
+    real = method.LevelsBound
+
+    def noted(instance, data, levels, of_known):
+        known.append(of_known[0])
+        return real(instance, data, levels, of_known)
+
+    monkeypatch.setattr(method, "LevelsBound", noted)
+    monkeypatch.setattr(method, "sum_alone", lambda *_: 0.0)
+    assert gangopt.solve(large_charge()).solution_status == "optimal"
+    assert len(known) == 2
+    assert known[1] < 1e-6 * known[0]
