@@ -1,0 +1,54 @@
+"""The commands of `gangopt`, in the order in which its help lists them; each group has a module of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gangopt import __version__
+from gangopt.cli.comparing import compare
+from gangopt.cli.experiment import experiment_app
+from gangopt.cli.fit import fit_app
+from gangopt.cli.instances import list_command, schema, show
+from gangopt.cli.plotting import plot
+from gangopt.cli.profile import profile
+from gangopt.cli.solving import export, solve
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="gangopt",
+    help="GPU-cluster scheduling decisions as explicit optimisation models: solve them, score heuristics against them.",
+    add_completion=False,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gangopt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Carry the options that stand before a command."""
+
+
+app.command("list")(list_command)
+app.command()(show)
+app.command()(solve)
+app.command()(compare)
+app.command()(export)
+app.command()(schema)
+app.command()(plot)
+app.command()(profile)
+app.add_typer(fit_app)
+app.add_typer(experiment_app)

@@ -1,0 +1,117 @@
+"""Command `compare`: many methods on many instances."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gangopt.cli.options import AsJson, Output, Quiet, RelGap, Seed, Threads, TimeLimit
+from gangopt.cli.output import check_output, print_json
+from gangopt.errors import InputError
+
+__all__ = ["compare"]
+
+
+def compare(
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME|FILE...", help="Names, patterns as 'parameters/*', or files.")
+    ],
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="A,B,C", help="Methods, separated by commas.")
+    ] = None,
+    time_limit: TimeLimit = None,
+    rel_gap: RelGap = 0.0,
+    threads: Threads = 1,
+    seed: Seed = 0,
+    executor: Annotated[str, typer.Option("--executor", help="serial, processes or dask.")] = "serial",
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", help="Worker processes.")] = None,
+    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler.")] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score methods against proven bounds.
+
+    One table a decision, and how far each method is from the bound.
+    """
+    from gangopt.solvers.compare import compare as run_compare
+    from gangopt.solvers.comparison import check_suffix
+    from gangopt.solvers.report import comparison_text, failure_lines
+
+    if output is not None:
+        check_suffix(output)
+        check_output(output)
+    listed = _expand(names)
+    journal = None if output is None else output.with_name(output.name + ".rows")
+    with _compare_progress(len(listed), quiet) as on_rows:
+        comparison = run_compare(
+            listed,
+            None if methods is None else [item.strip() for item in methods.split(",")],
+            time_limit=time_limit,
+            executor=executor,
+            rel_gap=rel_gap,
+            threads=threads,
+            seed=seed,
+            workers=workers,
+            scheduler=scheduler,
+            journal=journal,
+            on_rows=on_rows,
+        )
+    failed = [row for row in comparison.rows if row.status == "failed"]
+    if len(failed) == len(comparison.rows) and failed:
+        _discard(journal)
+        raise InputError(str(failed[0].reason))
+    if output is not None:
+        comparison.write(output)
+        if not comparison.interrupted:
+            _discard(journal)
+    print_json(comparison.to_json()) if as_json else typer.echo(comparison_text(comparison))
+    if comparison.interrupted:
+        typer.echo("gangopt: interrupted; the rows are those that were finished", err=True)
+    if failed:
+        line = f"gangopt: {len(failed)} of {len(comparison.rows)} rows failed; first {failure_lines(comparison)[0]}"
+        typer.echo(line, err=True)
+        raise typer.Exit(2)
+    if not any(row.objective is not None for row in comparison.rows):
+        raise typer.Exit(1)
+
+
+def _expand(names: list[str]) -> list[str]:
+    from gangopt.instances.catalogue import names as known
+
+    listed: list[str] = []
+    for name in names:
+        matches = [name]
+        if any(mark in name for mark in "*[") and not Path(name).exists():
+            matches = known(name)
+            if not matches:
+                raise InputError(f"no named instance matches {name!r}; `gangopt list` prints the names")
+        listed += [item for item in matches if item not in listed]
+    return listed
+
+
+def _discard(journal: Path | None) -> None:
+    if journal is not None:
+        journal.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _compare_progress(total: int, quiet: bool) -> Iterator[Any]:
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("instances", total=total)
+
+        def advance(rows: tuple[Any, ...]) -> None:
+            progress.update(task, advance=1, description=rows[-1].instance)
+
+        yield advance

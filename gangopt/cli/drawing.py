@@ -1,0 +1,76 @@
+"""What `gangopt plot` draws: a saved comparison, or a saved result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gangopt.decisions import problems
+from gangopt.errors import InputError
+from gangopt.jsonfile import read_json
+from gangopt.solvers.comparison import Comparison
+from gangopt.solvers.pictures import (
+    check_picture_suffix,
+    frontier_chart,
+    gap_chart,
+    performance_profile,
+    save_picture,
+    trajectory_chart,
+)
+
+__all__ = ["plot_file"]
+
+
+def plot_file(file: Path, output: Path) -> list[Path]:
+    """Draw the pictures of a saved file.
+
+    Parameters
+    ----------
+    file : a comparison saved as .parquet, .csv or .json, or a result saved as .json
+    output : picture to write; a comparison's performance profile goes beside it as `<name>-profile<suffix>`
+
+    Returns
+    -------
+    list of Path
+        The pictures written.
+
+    Raises
+    ------
+    InputError
+        If the file is neither, holds nothing to draw, or the output cannot be written.
+    """
+    check_picture_suffix(output)
+    if file.suffix.lower() == ".json":
+        value = read_json(file)
+        if isinstance(value, dict) and "termination" in value:
+            return _plot_result(value, file, output)
+    return _plot_comparison(Comparison.read(file), file, output)
+
+
+def _plot_comparison(comparison: Comparison, file: Path, output: Path) -> list[Path]:
+    if not any(row.rel_gap is not None for row in comparison.rows):
+        raise InputError(f"{file}: no row has a gap, so there is nothing to draw")
+    profile = output.with_name(f"{output.stem}-profile{output.suffix}")
+    save_picture(gap_chart(comparison), output)
+    save_picture(performance_profile(comparison), profile)
+    return [output, profile]
+
+
+def _plot_result(value: dict[str, Any], file: Path, output: Path) -> list[Path]:
+    title = f"{value.get('instance')}: {value.get('method')}"
+    metrics = value.get("metrics")
+    frontier = metrics.get("frontier") if isinstance(metrics, dict) else None
+    trajectory = value.get("trajectory")
+    try:
+        if frontier:
+            save_picture(frontier_chart(frontier, title), output)
+        elif trajectory:
+            unit = problems[str(value.get("problem"))].unit
+            save_picture(trajectory_chart(trajectory, title, unit), output)
+        else:
+            raise InputError(f"{file}: the result has no trajectory and no frontier, so there is nothing to draw")
+    except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{file}: no result that gangopt saved ({type(error).__name__}: {error})") from None
+    return [output]

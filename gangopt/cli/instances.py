@@ -1,0 +1,59 @@
+"""Commands about what there is: `list`, `show` and `schema`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gangopt.cli.options import AsJson, Name, Output
+from gangopt.cli.output import print_json
+
+__all__ = ["list_command", "schema", "show"]
+
+
+def list_command(
+    pattern: Annotated[str, typer.Argument(metavar="[PATTERN]", help="Shell pattern or part of a name.")] = "*",
+    as_json: AsJson = False,
+) -> None:
+    """List named instances, generator families and clusters."""
+    from gangopt.cli.listing import listing_json, listing_text
+
+    print_json(listing_json(pattern)) if as_json else typer.echo(listing_text(pattern))
+
+
+def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
+    """Show an instance or a cluster.
+
+    --json prints the file that `solve` reads back; -o writes it, or draws a cluster.
+    """
+    from gangopt.cli.showing import cluster_of, document_of, picture_of, text_of
+    from gangopt.instances.catalogue import load
+    from gangopt.jsonfile import write_json
+
+    cluster = cluster_of(name)
+    subject = cluster if cluster is not None else load(name)
+    if output is not None and output.suffix.lower() == ".json":
+        write_json(output, document_of(subject))
+    elif output is not None:
+        picture_of(subject, output)
+    if as_json:
+        print_json(document_of(subject))
+    elif output is None:
+        typer.echo(text_of(subject))
+
+
+def schema(
+    noun: Annotated[str, typer.Argument(metavar="NOUN", help="Decision, as allocation.")],
+    solution: Annotated[bool, typer.Option("--solution", help="Schema of solution files.")] = False,
+    output: Output = None,
+) -> None:
+    """Print the JSON Schema of a decision's instance files."""
+    from gangopt.decisions import problems
+    from gangopt.jsonfile import write_json
+    from gangopt.registry import resolve
+
+    problem = problems[noun]
+    document = resolve(problem.solution_document if solution else problem.document)
+    record = {"$schema": "https://json-schema.org/draft/2020-12/schema", **document.model_json_schema()}
+    write_json(output, record) if output is not None else print_json(record)

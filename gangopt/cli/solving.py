@@ -1,0 +1,103 @@
+"""Commands that take one instance: `solve` and `export`."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gangopt.cli.options import AsJson, FormName, Name, Output, Quiet, RelGap, Seed, Threads, TimeLimit
+from gangopt.cli.output import check_output, print_json
+
+if TYPE_CHECKING:
+    from gangopt.solvers.contract import ProgressEvent
+
+__all__ = ["export", "solve"]
+
+
+def solve(
+    name: Name,
+    method: Annotated[
+        str, typer.Option("--method", metavar="M", help="Method, as exact or optimus?skip=true.")
+    ] = "exact",
+    form: FormName = None,
+    time_limit: TimeLimit = None,
+    rel_gap: RelGap = 0.0,
+    threads: Threads = 1,
+    seed: Seed = 0,
+    solver: Annotated[str, typer.Option("--solver", help="highs, or a solver installed for Pyomo.")] = "highs",
+    start: Annotated[
+        Path | None, typer.Option("--start", metavar="FILE", help="Result or solution to start from.")
+    ] = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Take one decision by one method; exit 1 if there is no solution."""
+    from gangopt.instances.catalogue import load
+    from gangopt.jsonfile import write_json
+    from gangopt.solvers.report import result_text
+    from gangopt.solvers.resultfile import read_solution, result_json
+    from gangopt.solvers.solve import checked_controls
+    from gangopt.solvers.solve import solve as run_solve
+
+    checked_controls(time_limit, rel_gap, threads, seed, solver)
+    check_output(output, ".json")
+    instance = load(name)
+    initial = None if start is None else read_solution(start, instance)
+    with _solve_progress(quiet) as on_progress:
+        result = run_solve(
+            instance,
+            method,
+            form=form,
+            time_limit=time_limit,
+            rel_gap=rel_gap,
+            threads=threads,
+            seed=seed,
+            start=initial,
+            solver=solver,
+            on_progress=on_progress,
+        )
+    record = result_json(result)
+    if output is not None:
+        write_json(output, record)
+    print_json(record) if as_json else typer.echo(result_text(result))
+    if result.solution_status == "none":
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _solve_progress(quiet: bool) -> Iterator[Any]:
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    from gangopt.solvers.report import format_number
+
+    with Console(stderr=True).status("solving") as status:
+
+        def update(event: ProgressEvent) -> None:
+            incumbent, bound = format_number(event.objective), format_number(event.bound)
+            status.update(f"{event.seconds:.0f} s, incumbent {incumbent}, bound {bound}")
+
+        yield update
+
+
+def export(
+    name: Name,
+    file_format: Annotated[str, typer.Option("--format", metavar="mps|lp|nl|json", help="Format of the file.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="File to write.")],
+    form: FormName = None,
+) -> None:
+    """Write a form of an instance as a model file."""
+    from gangopt.instances.catalogue import load
+    from gangopt.solvers.export import export as run_export
+
+    check_output(output)
+    written = run_export(load(name), output, form=form, file_format=file_format)
+    typer.echo(f"{output}: form {written} as {file_format}")
