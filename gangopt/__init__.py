@@ -20,6 +20,7 @@ __all__ = [
     "NoSolutionError",
     "Result",
     "SolverError",
+    "Workload",
     "compare",
     "load",
     "names",
@@ -36,6 +37,7 @@ _HOMES = {
     "NoSolutionError": "gangopt.errors",
     "Result": "gangopt.solvers.result",
     "SolverError": "gangopt.errors",
+    "Workload": "gangopt.instances.workload",
     "compare": "gangopt.solvers.compare",
     "load": "gangopt.instances.catalogue",
     "names": "gangopt.instances.catalogue",
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from gangopt.decisions import problems
     from gangopt.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.instances.catalogue import load, names
+    from gangopt.instances.workload import Workload
     from gangopt.solvers.compare import compare
     from gangopt.solvers.comparison import Comparison
     from gangopt.solvers.result import Result
