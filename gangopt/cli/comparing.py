@@ -41,7 +41,7 @@ def compare(
     """
     from gangopt.solvers.compare import compare as run_compare
     from gangopt.solvers.comparison import check_suffix
-    from gangopt.solvers.report import comparison_text, failure_lines
+    from gangopt.solvers.comparison_report import comparison_text, failure_lines
 
     if output is not None:
         check_suffix(output)

@@ -14,7 +14,8 @@ import pytest
 import gangopt
 from gangopt.errors import InputError
 from gangopt.solvers.comparison import Comparison, Row
-from gangopt.solvers.report import comparison_text, format_gap, format_number, html_report
+from gangopt.solvers.comparison_report import comparison_text, html_report
+from gangopt.solvers.report import format_gap, format_number
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
 METHODS = ["exact", "paa", "lpt"]
