@@ -132,12 +132,16 @@ class Problem:
     """What `compare` runs when no methods are named."""
     table_metrics: tuple[str, ...] = ()
     """Metrics that the table of `compare` shows beside the objective."""
+    whole: bool = False
+    """Whether every objective is a whole number, so that a proof allows no rounding error."""
     row_bound: str | None = None
     """`(instance, score, controls, proven) -> bound or None`: the bound that holds for a row of this score.
 
     For decisions where one scalar bound does not hold for every row; `proven` has the score and the bound of every row
     that proved one.
     """
+    bound_metric: str | None = None
+    """Metric that `row_bound` rests on: a row's bound holds for every solution with no more of it than the row has."""
     describe: str | None = None
     """`(instance) -> str`: the text of `gangopt show`."""
 

@@ -6,13 +6,16 @@ import contextlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gangopt.cli.options import AsJson, Output, Quiet, RelGap, Seed, Threads, TimeLimit
 from gangopt.cli.output import check_output, print_json
 from gangopt.errors import InputError
+
+if TYPE_CHECKING:
+    from gangopt.solvers.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -22,7 +25,8 @@ def compare(
         list[str], typer.Argument(metavar="NAME|FILE...", help="Names, patterns as 'parameters/*', or files.")
     ],
     methods: Annotated[
-        str | None, typer.Option("--methods", metavar="A,B,C", help="Methods, separated by commas.")
+        str | None,
+        typer.Option("--methods", metavar="A,B,C", help="Methods, by commas; each decision runs those that fit it."),
     ] = None,
     time_limit: TimeLimit = None,
     rel_gap: RelGap = 0.0,
@@ -40,13 +44,14 @@ def compare(
     One table a decision, and how far each method is from the bound.
     """
     from gangopt.solvers.compare import compare as run_compare
+    from gangopt.solvers.compare import expand
     from gangopt.solvers.comparison import check_suffix
-    from gangopt.solvers.comparison_report import comparison_text, failure_lines
+    from gangopt.solvers.comparison_report import comparison_text
 
     if output is not None:
         check_suffix(output)
         check_output(output)
-    listed = _expand(names)
+    listed = list(dict.fromkeys(expand(names)))
     journal = None if output is None else output.with_name(output.name + ".rows")
     with _compare_progress(len(listed), quiet) as on_rows:
         comparison = run_compare(
@@ -66,33 +71,34 @@ def compare(
     if len(failed) == len(comparison.rows) and failed:
         _discard(journal)
         raise InputError(str(failed[0].reason))
+    print_json(comparison.to_json()) if as_json else typer.echo(comparison_text(comparison))
     if output is not None:
         comparison.write(output)
         if not comparison.interrupted:
             _discard(journal)
-    print_json(comparison.to_json()) if as_json else typer.echo(comparison_text(comparison))
+    _end(comparison, journal)
+
+
+def _end(comparison: Comparison, journal: Path | None) -> None:
+    """Say on stderr what is missing, and end with the exit code that fits."""
+    from gangopt.solvers.comparison_report import row_remark
+
     if comparison.interrupted:
-        typer.echo("gangopt: interrupted; the rows are those that were finished", err=True)
+        if journal is not None:
+            line = f"gangopt: {journal} keeps the finished rows; the same command goes on from there"
+            typer.echo(line, err=True)
+        raise typer.Exit(INTERRUPTED)
+    failed = [row for row in comparison.rows if row.status == "failed"]
     if failed:
-        line = f"gangopt: {len(failed)} of {len(comparison.rows)} rows failed; first {failure_lines(comparison)[0]}"
+        line = f"gangopt: {len(failed)} of {len(comparison.rows)} rows failed; first {row_remark(failed[0])}"
         typer.echo(line, err=True)
         raise typer.Exit(2)
     if not any(row.objective is not None for row in comparison.rows):
         raise typer.Exit(1)
 
 
-def _expand(names: list[str]) -> list[str]:
-    from gangopt.instances.catalogue import names as known
-
-    listed: list[str] = []
-    for name in names:
-        matches = [name]
-        if any(mark in name for mark in "*[") and not Path(name).exists():
-            matches = known(name)
-            if not matches:
-                raise InputError(f"no named instance matches {name!r}; `gangopt list` prints the names")
-        listed += [item for item in matches if item not in listed]
-    return listed
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 
 def _discard(journal: Path | None) -> None:

@@ -54,6 +54,8 @@ PROBLEM = Problem(
     metrics={"size_difference": "parameters", "requests": "requests", "request_difference": "requests"},
     default_methods=("exact", "paa", "mxnet", "round_robin", "lpt", "karmarkar_karp"),
     table_metrics=("requests", "request_difference"),
+    whole=True,
     row_bound=f"{_EXACT}:row_bound",
+    bound_metric="requests",
     describe="gangopt.instances.parameters_text:describe",
 )

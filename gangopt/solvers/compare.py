@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,15 +11,19 @@ from pathlib import Path
 from gangopt.decisions import problems
 from gangopt.errors import GangoptError, InputError
 from gangopt.instances.catalogue import load
-from gangopt.instances.contract import Instance, Score
-from gangopt.registry import Problem, resolve
-from gangopt.solvers.comparison import Comparison, Row
+from gangopt.instances.catalogue import names as named_instances
+from gangopt.instances.contract import Instance
+from gangopt.registry import Problem
+from gangopt.solvers.comparison import Comparison, Row, failed_row
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.execution import Executor, run_tasks
-from gangopt.solvers.result import Result, is_proven, relative_gap
+from gangopt.solvers.journal import Rows
+from gangopt.solvers.own import Heuristic, check_own, check_sendable, method_label
+from gangopt.solvers.result import Result
+from gangopt.solvers.rows import error_line, scored_rows
 from gangopt.solvers.solve import checked_controls, solve
 
-__all__ = ["Task", "compare"]
+__all__ = ["Task", "compare", "expand"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,7 @@ class Task:
     Attributes
     ----------
     instance : the instance, or the name or path from which the worker loads it
-    methods : methods to run, None for the decision's defaults
+    methods : methods to run, by name or as functions; None for the decision's defaults
     time_limit : wall seconds for each method, or None
     rel_gap : relative gap at which exact methods may stop
     threads : threads of the solver
@@ -36,7 +41,7 @@ class Task:
     """
 
     instance: Instance | str
-    methods: tuple[str, ...] | None
+    methods: tuple[str | Heuristic, ...] | None
     time_limit: float | None
     rel_gap: float
     threads: int
@@ -50,7 +55,7 @@ class Task:
 
 def compare(
     instances: Iterable[Instance | str | os.PathLike[str]] | Instance | str | os.PathLike[str],
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str | Heuristic] | str | Heuristic | None = None,
     *,
     time_limit: float | None = None,
     executor: str | Executor | None = None,
@@ -68,8 +73,9 @@ def compare(
 
     Parameters
     ----------
-    instances : instances, names or paths; one alone is accepted
-    methods : methods with their options; None runs the defaults of each decision
+    instances : instances, names, patterns of names as `parameters/*`, or paths; one alone is accepted
+    methods : methods with their options, or functions of your own `instance -> Solution`, which go by their `__name__`;
+        one alone is accepted. Each decision runs those that fit it; None runs the defaults of each decision
     time_limit : wall seconds for each method on each instance, None for no limit
     executor : `serial` (default), `processes`, `dask`, or any object like a `concurrent.futures.Executor`
     rel_gap : relative gap at which exact methods may stop
@@ -77,14 +83,16 @@ def compare(
     seed : seed of every random choice
     workers : worker processes for `processes`, None for one a core
     scheduler : address of the Dask scheduler for `dask`
-    journal : file to which finished rows are appended; a later call with the same settings goes on from it
+    journal : file to which finished rows are appended; a later call with the same settings goes on from it. Not for
+        functions of your own, which may change unseen
     on_rows : called with the rows of each finished instance, in order
 
     Returns
     -------
     Comparison
         One row for every instance and method. A method that fails has a row that says why; an instance that cannot be
-        loaded has one such row.
+        loaded, or that Ctrl-C left, has one such row. Instances of one name have their file, or else a number, behind
+        it.
 
     Raises
     ------
@@ -92,17 +100,74 @@ def compare(
         If nothing is to be compared, a method is unknown to every decision, or a setting is out of range.
     """
     checked_controls(time_limit, rel_gap, threads, seed)
-    wanted = None if methods is None else tuple(methods)
-    listed = [instances] if isinstance(instances, Instance | str | os.PathLike) else list(instances)
+    wanted = (methods,) if isinstance(methods, str) or callable(methods) else methods
+    wanted = None if wanted is None else tuple(wanted)
+    listed = expand([instances] if isinstance(instances, Instance | str | os.PathLike) else instances)
     if not listed:
         raise InputError("no instances to compare")
     _check_methods(wanted, _decisions_of(listed))
+    _check_functions(wanted, journal is not None, executor in {"processes", "dask"})
     tasks = [
         Task(item if isinstance(item, Instance) else os.fspath(item), wanted, time_limit, rel_gap, threads, seed)
         for item in listed
     ]
     path = None if journal is None else Path(journal)
-    return run_tasks(run_task, tasks, executor, workers=workers, scheduler=scheduler, journal=path, on_rows=on_rows)
+    rows, interrupted = run_tasks(
+        run_task, tasks, executor, workers=workers, scheduler=scheduler, journal_path=path, on_rows=on_rows
+    )
+    for index, task in enumerate(tasks):
+        if index not in rows:
+            rows[index] = (failed_row(task.label, "not begun when Ctrl-C came", status="interrupted"),)
+    return Comparison(_distinct(rows, listed), interrupted)
+
+
+def expand(
+    instances: Iterable[Instance | str | os.PathLike[str]],
+) -> list[Instance | str | os.PathLike[str]]:
+    """Replace every pattern of names by the named instances that match it.
+
+    Parameters
+    ----------
+    instances : instances, names, patterns as `parameters/*`, or paths; a pattern that is also a file is that file
+
+    Returns
+    -------
+    list
+        What a pattern gives is left out where it is listed already.
+
+    Raises
+    ------
+    InputError
+        If a pattern matches nothing.
+    """
+    listed: list[Instance | str | os.PathLike[str]] = []
+    for item in instances:
+        if not isinstance(item, str) or not any(mark in item for mark in "*[") or Path(item).exists():
+            listed.append(item)
+            continue
+        matches = named_instances(item)
+        if not matches:
+            raise InputError(f"no named instance matches {item!r}; `gangopt list` prints the names")
+        known = {other for other in listed if isinstance(other, str)}
+        listed += [name for name in matches if name not in known]
+    return listed
+
+
+def _distinct(rows: Rows, listed: Sequence[Instance | str | os.PathLike[str]]) -> tuple[Row, ...]:
+    """Return all rows in order; instances of one name get their file or their place among them behind the name."""
+    counts = Counter(rows[index][0].instance for index in sorted(rows))
+    seen: Counter[str] = Counter()
+    every: list[Row] = []
+    for index in sorted(rows):
+        name, item = rows[index][0].instance, listed[index]
+        seen[name] += 1
+        if counts[name] > 1:
+            origin = "" if isinstance(item, Instance) or os.fspath(item) == name else os.fspath(item)
+            label = f"{name} ({origin or f'no. {seen[name]}'})"
+            every += [replace(row, instance=label) for row in rows[index]]
+        else:
+            every += rows[index]
+    return tuple(every)
 
 
 def _decisions_of(instances: Sequence[Instance | str | os.PathLike[str]]) -> list[Problem]:
@@ -112,15 +177,20 @@ def _decisions_of(instances: Sequence[Instance | str | os.PathLike[str]]) -> lis
     return known if len(known) == len(nouns) else list(problems.values())
 
 
-def _check_methods(methods: tuple[str, ...] | None, decisions: list[Problem]) -> None:
+def _check_methods(methods: tuple[str | Heuristic, ...] | None, decisions: list[Problem]) -> None:
     """Refuse methods that fit none of the decisions, before anything is solved."""
     if methods is None:
         return
     if not methods:
         raise InputError("no methods to compare")
-    for index, text in enumerate(methods):
-        if text in methods[:index]:
+    labels = [method_label(item) for item in methods]
+    for index, (item, text) in enumerate(zip(methods, labels, strict=True)):
+        if text in labels[:index]:
             raise InputError(f"method {text} is named twice")
+        if not isinstance(item, str):
+            for problem in decisions:
+                check_own(item, problem)
+            continue
         having = [problem for problem in decisions if text.partition("?")[0] in problem.methods]
         if not having:
             every = sorted({name for problem in decisions for name in problem.methods})
@@ -138,6 +208,16 @@ def _method_error(problem: Problem, text: str) -> InputError | None:
     return None
 
 
+def _check_functions(methods: tuple[str | Heuristic, ...] | None, journal: bool, processes: bool) -> None:
+    for item in methods or ():
+        if not isinstance(item, str) and journal:
+            raise InputError(
+                f"function {method_label(item)}: a journal cannot tell whether it changed; leave the journal out"
+            )
+        if not isinstance(item, str) and processes:
+            check_sendable(item)
+
+
 def run_task(task: Task) -> tuple[Row, ...]:
     """Run the methods of a task and return its rows; no error leaves this function.
 
@@ -151,108 +231,45 @@ def run_task(task: Task) -> tuple[Row, ...]:
     """
     try:
         instance = load(task.instance) if isinstance(task.instance, str) else task.instance
-    except (GangoptError, MemoryError) as error:
-        return (_failed(task.label, "", "", error),)
-    problem = problems[instance.noun]
+        problem = problems[instance.noun]
+    except Exception as error:  # one instance's fault must not cost the rows of the others
+        return (failed_row(task.label, _reason(error)),)
     methods = _methods_for(problem, task.methods)
+    if not methods:
+        wanted = ", ".join(map(method_label, task.methods or ()))
+        reason = f"{problem.noun} has no such method ({wanted}); known: {', '.join(problem.methods)}"
+        return (failed_row(instance.name, reason, problem=problem.noun),)
     results: list[Result | Row] = []
-    for name in methods:
-        results.append(_run_method(task, instance, problem, name))
+    for method in methods:
+        results.append(_run_method(task, instance, problem, method))
         if getattr(results[-1], "termination", "") == "interrupted":
             break
-    return _mark_best(problem, _rows(problem, instance, task, results))
+    controls = Controls(time_limit=task.time_limit, threads=task.threads, seed=task.seed)
+    return scored_rows(problem, instance, results, controls)
 
 
-def _methods_for(problem: Problem, methods: tuple[str, ...] | None) -> tuple[str, ...]:
-    if methods is not None:
-        return methods
-    return problem.default_methods or tuple(problem.methods)
+def _methods_for(problem: Problem, methods: tuple[str | Heuristic, ...] | None) -> tuple[str | Heuristic, ...]:
+    """Return the methods that fit the decision: of those that were asked for, or its defaults."""
+    if methods is None:
+        return problem.default_methods or tuple(problem.methods)
+    return tuple(item for item in methods if not isinstance(item, str) or _method_error(problem, item) is None)
 
 
-def _run_method(task: Task, instance: Instance, problem: Problem, name: str) -> Result | Row:
+def _run_method(task: Task, instance: Instance, problem: Problem, method: str | Heuristic) -> Result | Row:
     try:
         return solve(
             instance,
-            name,
+            method,
             time_limit=task.time_limit,
             rel_gap=task.rel_gap,
             threads=task.threads,
             seed=task.seed,
         )
     except Exception as error:  # one method's fault must not cost the rows of the others
-        return _failed(instance.name, problem.noun, name, error)
+        row = failed_row(instance.name, _reason(error), problem=problem.noun, method=method_label(method))
+        return replace(row, unit=problem.unit)
 
 
-def _failed(instance: str, noun: str, method: str, error: BaseException) -> Row:
+def _reason(error: Exception) -> str:
     text = (str(error).splitlines() or [""])[0]
-    reason = text if isinstance(error, GangoptError) and text else f"{type(error).__name__}: {text}".rstrip(": ")
-    unit = problems[noun].unit if noun else ""
-    return Row(
-        instance, noun, method, None, None, None, proven=False, seconds=0.0, status="failed", unit=unit, reason=reason
-    )
-
-
-def _rows(problem: Problem, instance: Instance, task: Task, results: list[Result | Row]) -> list[Row]:
-    proven = [item for item in results if isinstance(item, Result) and item.bound is not None]
-    shared = _tightest(problem, [item.bound for item in proven])
-    scores = [(_score(item), item.bound) for item in proven if item.objective is not None and item.bound is not None]
-    rows = []
-    for item in results:
-        if isinstance(item, Row):
-            rows.append(item)
-        elif problem.row_bound is None:
-            rows.append(_row(problem, item, shared))
-        else:
-            rows.append(_row(problem, item, _bound_of_row(problem, instance, task, item, scores)))
-    return rows
-
-
-def _score(result: Result) -> Score:
-    return Score(float("nan") if result.objective is None else result.objective, result.metrics)
-
-
-def _tightest(problem: Problem, bounds: Iterable[float | None]) -> float | None:
-    known = [bound for bound in bounds if bound is not None]
-    if not known:
-        return None
-    return max(known) if problem.sense == "minimise" else min(known)
-
-
-def _bound_of_row(
-    problem: Problem, instance: Instance, task: Task, result: Result, proven: list[tuple[Score, float]]
-) -> float | None:
-    if result.objective is None or problem.row_bound is None:
-        return result.bound
-    controls = Controls(time_limit=task.time_limit, threads=task.threads, seed=task.seed)
-    found = resolve(problem.row_bound)(instance, _score(result), controls, proven)
-    return _tightest(problem, [found, result.bound])
-
-
-def _row(problem: Problem, result: Result, bound: float | None) -> Row:
-    own = {key: value for key, value in result.metrics.items() if isinstance(value, int | float)}
-    status = result.solution_status if result.solution_status != "none" else result.termination
-    return Row(
-        instance=result.instance,
-        problem=problem.noun,
-        method=result.method,
-        objective=result.objective,
-        best_bound=bound,
-        rel_gap=relative_gap(result.objective, bound, problem.sense),
-        proven=is_proven(result.objective, bound, problem.sense),
-        seconds=result.seconds.total,
-        status=status if result.termination != "interrupted" else "interrupted",
-        unit=problem.unit,
-        reason=result.reason,
-        metrics=own,
-    )
-
-
-def _mark_best(problem: Problem, rows: list[Row]) -> tuple[Row, ...]:
-    values = [row.objective for row in rows if row.objective is not None]
-    if not values:
-        return tuple(rows)
-    top = min(values) if problem.sense == "minimise" else max(values)
-    return tuple(
-        replace(row, best=row.objective is not None and abs(row.objective - top) <= 1e-9 * max(1.0, abs(top)))
-        for row in rows
-    )
+    return text if isinstance(error, GangoptError) and text else error_line(error)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import math
 import os
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
@@ -17,7 +17,7 @@ from gangopt.jsonfile import dump_json, read_json, write_bytes, write_text
 if TYPE_CHECKING:
     import polars
 
-__all__ = ["Comparison", "MethodSummary", "Row"]
+__all__ = ["Comparison", "MethodSummary", "Row", "check_suffix", "failed_row"]
 
 SUFFIXES = (".parquet", ".csv", ".json", ".html")
 
@@ -36,10 +36,15 @@ class Row:
     rel_gap : `relative_gap` of the two, a ratio
     proven : whether the bound proves this row's objective optimal
     seconds : wall seconds of the call
-    status : `optimal` or `feasible`, or why there is no solution; `failed` if the call raised an error
+    status : `optimal` or `feasible`, or why there is no solution (`none` if a heuristic found none); `interrupted` if
+        Ctrl-C came before or during the solve; `failed` if the call raised an error, or its objective contradicts
+        what another method claims to have proven
     unit : unit of objective and bound
-    best : whether no other method has a better objective on this instance
+    best : whether no other method has a better objective on this instance, in decisions with a `bound_metric` with no
+        more of it than this row has
     reason : one line where the status needs one
+    termination : why the method stopped, as in `Result`; empty if it did not run
+    bound_scope : the solutions for which `best_bound` holds, as `requests <= 157`; empty for all of them
     metrics : the decision's own named figures
     """
 
@@ -55,6 +60,8 @@ class Row:
     unit: str = ""
     best: bool = False
     reason: str | None = None
+    termination: str = ""
+    bound_scope: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
 
     def flat(self) -> dict[str, Any]:
@@ -74,9 +81,11 @@ class MethodSummary:
     instances : instances on which it ran
     solved : instances on which it has a solution
     proven : instances on which its objective is proven optimal
-    best : instances on which no other method is better
-    mean_gap : mean relative gap over the rows that have one, a ratio, None without any
-    worst_gap : largest of them
+    best : instances on which it has the mark `best`
+    mean_gap : mean of the finite relative gaps, a ratio, None without any; a proven objective has gap 0
+    median_gap : median of all relative gaps, a ratio that a few infinite ones do not spoil, None without any
+    worst_gap : largest relative gap, a ratio
+    infinite_gaps : instances with an infinite gap: the bound is 0 and the objective is not
     seconds : wall seconds, summed
     """
 
@@ -87,8 +96,28 @@ class MethodSummary:
     proven: int
     best: int
     mean_gap: float | None
+    median_gap: float | None
     worst_gap: float | None
+    infinite_gaps: int
     seconds: float
+
+
+def failed_row(instance: str, reason: str, *, problem: str = "", method: str = "", status: str = "failed") -> Row:
+    """Return the row of what could not be run.
+
+    Parameters
+    ----------
+    instance : name of the instance
+    reason : one line that says why
+    problem : noun of the decision, empty if the instance could not be loaded
+    method : the method, empty if all of them are meant
+    status : `failed`, or `interrupted` if it was not tried
+
+    Returns
+    -------
+    Row
+    """
+    return Row(instance, problem, method, None, None, None, proven=False, seconds=0.0, status=status, reason=reason)
 
 
 @dataclass(frozen=True)
@@ -97,7 +126,8 @@ class Comparison:
 
     Attributes
     ----------
-    rows : one for every instance and method; an instance that could not be loaded has one row of its own
+    rows : one for every instance and method; an instance that could not be loaded, or was not begun when Ctrl-C came,
+        has one row of its own
     interrupted : whether it was stopped before all rows were there
     """
 
@@ -126,8 +156,12 @@ class Comparison:
         return pl.DataFrame([{key: record.get(key) for key in columns} for record in records], schema=schema)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{"rows": [...]}`; an infinite gap is written as the text `inf`, which JSON cannot say as a number."""
-        return {"rows": [{key: _writable(value) for key, value in row.flat().items()} for row in self.rows]}
+        """Return `{"rows": [...]}`, with `"interrupted": true` before the rows if they are not all there.
+
+        An infinite gap is written as the text `inf`, which JSON cannot say as a number.
+        """
+        mark = {"interrupted": True} if self.interrupted else {}
+        return {**mark, "rows": [{key: _writable(value) for key, value in row.flat().items()} for row in self.rows]}
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as parquet, CSV, JSON or a HTML report, by the suffix of the path.
@@ -171,7 +205,8 @@ class Comparison:
         InputError
             If the file is no such comparison.
         """
-        return cls(tuple(_row(record, str(path)) for record in _records(path)))
+        rows = tuple(_row(record, str(path)) for record in _records(path))
+        return cls(rows, any(row.status == "interrupted" for row in rows))
 
 
 _NUMBERS = {"objective", "best_bound", "rel_gap", "seconds"}
@@ -186,7 +221,8 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def _summary(problem: str, method: str, rows: list[Row]) -> MethodSummary:
-    gaps = [row.rel_gap for row in rows if row.rel_gap is not None]
+    gaps = [0.0 if row.proven else row.rel_gap for row in rows if row.rel_gap is not None]
+    finite = [gap for gap in gaps if math.isfinite(gap)]
     return MethodSummary(
         problem=problem,
         method=method,
@@ -194,8 +230,10 @@ def _summary(problem: str, method: str, rows: list[Row]) -> MethodSummary:
         solved=sum(row.objective is not None for row in rows),
         proven=sum(row.proven for row in rows),
         best=sum(row.best for row in rows),
-        mean_gap=fmean(gaps) if gaps else None,
+        mean_gap=statistics.fmean(finite) if finite else None,
+        median_gap=statistics.median(gaps) if gaps else None,
         worst_gap=max(gaps) if gaps else None,
+        infinite_gaps=len(gaps) - len(finite),
         seconds=sum(row.seconds for row in rows),
     )
 
@@ -244,7 +282,7 @@ def _row(record: dict[str, Any], origin: str) -> Row:
     values: dict[str, Any] = {}
     for name in _NUMBERS & set(record):
         values[name] = _number(record[name], name, origin)
-    for name in ("instance", "problem", "method", "status", "unit"):
+    for name in ("instance", "problem", "method", "status", "unit", "termination", "bound_scope"):
         values[name] = str(record.get(name) or "")
     values["proven"], values["best"] = record.get("proven") is True, record.get("best") is True
     values["reason"] = record.get("reason") or None

@@ -10,11 +10,14 @@ from gangopt.decisions import problems
 from gangopt.solvers.comparison import Comparison, MethodSummary, Row
 from gangopt.solvers.report import format_gap, format_number, render, text_table
 
-__all__ = ["comparison_text", "failure_lines", "html_report"]
+__all__ = ["comparison_text", "html_report", "remark_lines", "row_remark"]
+
+MOST_REMARKS = 20
+"""Remarks that the text of a comparison shows; its file has them all."""
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Return one aligned table a decision, with a summary of each method below it.
+    """Return one aligned table a decision, with a summary of each method below it, and remarks on rows that need one.
 
     Parameters
     ----------
@@ -25,18 +28,44 @@ def comparison_text(comparison: Comparison) -> str:
     str
         Several lines without a trailing newline.
     """
-    parts = []
+    parts = _partial_lines(comparison)
     for noun in dict.fromkeys(row.problem for row in comparison.rows if row.problem):
         rows = [row for row in comparison.rows if row.problem == noun]
-        goal = f"{noun}: {problems[noun].sense} the {problems[noun].objective} (* best method of the instance)"
         summary = _summary_table([item for item in comparison.summary() if item.problem == noun])
-        parts += [goal, render(_row_table(noun, rows)), "by method", render(summary)]
-    parts += ["\n".join(failure_lines(comparison))] if failure_lines(comparison) else []
+        parts += [_goal(noun), render(_row_table(noun, rows)), "by method", render(summary)]
+    remarks = remark_lines(comparison)
+    if len(remarks) > MOST_REMARKS:
+        more = len(remarks) - MOST_REMARKS
+        remarks[MOST_REMARKS:] = [f"and {more} more remarks; a saved comparison has them as `reason`"]
+    parts += ["\n".join(remarks)] if remarks else []
     return "\n\n".join(parts)
 
 
-def failure_lines(comparison: Comparison) -> list[str]:
-    """Return one line for every row without a solution, with its reason.
+def _goal(noun: str) -> str:
+    problem = problems[noun]
+    metric = problem.bound_metric
+    star = f"best method of the instance with no more {metric}" if metric else "best method of the instance"
+    return f"{noun}: {problem.sense} the {problem.objective} (* {star})"
+
+
+def _partial_lines(comparison: Comparison) -> list[str]:
+    if not comparison.interrupted:
+        return []
+    left = sum(_not_begun(row) for row in comparison.rows)
+    return [f"PARTIAL: interrupted by Ctrl-C, {left} instances were not begun"]
+
+
+def _not_begun(row: Row) -> bool:
+    return row.status == "interrupted" and not row.problem
+
+
+def row_remark(row: Row) -> str:
+    """Return the reason of a row in one line, behind its instance, method and status."""
+    return f"{' '.join(filter(None, (row.instance, row.method)))} {_status(row)}: {row.reason}"
+
+
+def remark_lines(comparison: Comparison) -> list[str]:
+    """Return one line for every row with a reason: why there is no solution, or why it stopped early.
 
     Parameters
     ----------
@@ -45,9 +74,20 @@ def failure_lines(comparison: Comparison) -> list[str]:
     Returns
     -------
     list of str
+        Without those of instances that were not begun, which are counted above the tables.
     """
-    rows = [row for row in comparison.rows if row.reason and row.objective is None]
-    return [f"{' '.join(filter(None, (row.instance, row.method)))} {row.status}: {row.reason}" for row in rows]
+    return [row_remark(row) for row in comparison.rows if row.reason and not _not_begun(row)]
+
+
+def _status(row: Row) -> str:
+    """Return the status, with why the method stopped where that says more."""
+    if row.termination in {"", "optimal", "completed", row.status} or row.status == "failed":
+        return row.status
+    return f"{row.status} ({row.termination})"
+
+
+def _gap(row: Row) -> str:
+    return format_gap(0.0 if row.proven else row.rel_gap, rounding=0.0)
 
 
 def _row_table(noun: str, rows: list[Row]) -> Table:
@@ -58,6 +98,7 @@ def _row_table(noun: str, rows: list[Row]) -> Table:
         "method": "left",
         f"objective ({problem.unit})": "right",
         f"bound ({problem.unit})": "right",
+        **({"bound for": "left"} if problem.bound_metric else {}),
         "gap %": "right",
         "proven": "left",
         **dict.fromkeys(extra, "right"),
@@ -74,11 +115,12 @@ def _row_table(noun: str, rows: list[Row]) -> Table:
             row.method + (" *" if row.best else ""),
             format_number(row.objective),
             format_number(row.best_bound),
-            format_gap(row.rel_gap),
+            *([row.bound_scope] if problem.bound_metric else []),
+            _gap(row),
             "yes" if row.proven else "no",
             *(format_number(row.metrics.get(name)) for name in extra),
             f"{row.seconds:.3f}",
-            row.status,
+            _status(row),
         )
         shown = row.instance
     return table
@@ -92,7 +134,9 @@ def _summary_table(summary: list[MethodSummary]) -> Table:
         "proven": "right",
         "best": "right",
         "mean gap %": "right",
+        "median gap %": "right",
         "worst gap %": "right",
+        "infinite": "right",
         "seconds": "right",
     }
     table = text_table(columns)
@@ -100,8 +144,8 @@ def _summary_table(summary: list[MethodSummary]) -> Table:
         table.add_row(
             item.method,
             *(str(value) for value in (item.instances, item.solved, item.proven, item.best)),
-            format_gap(item.mean_gap),
-            format_gap(item.worst_gap),
+            *(format_gap(gap, rounding=0.0) for gap in (item.mean_gap, item.median_gap, item.worst_gap)),
+            str(item.infinite_gaps),
             f"{item.seconds:.3f}",
         )
     return table
@@ -127,6 +171,7 @@ def html_report(comparison: Comparison) -> str:
     from gangopt.solvers.pictures import gap_chart, performance_profile, to_svg
 
     parts = ["<h1>gangopt: heuristics against proven bounds</h1>"]
+    parts += [f"<p><strong>{html.escape(line)}</strong></p>" for line in _partial_lines(comparison)]
     for noun in dict.fromkeys(row.problem for row in comparison.rows if row.problem):
         rows = [row for row in comparison.rows if row.problem == noun]
         parts.append(f"<h2>{html.escape(noun)}: {html.escape(problems[noun].summary)}</h2>")
@@ -134,10 +179,10 @@ def html_report(comparison: Comparison) -> str:
         parts += [to_svg(gap_chart(one)), to_svg(performance_profile(one))]
         summary = _summary_table(list(one.summary()))
         parts += [
-            _html_table(summary, [False] * len(rows)),
+            _html_table(summary, [False] * len(summary.rows)),
             _html_table(_row_table(noun, rows), [r.best for r in rows]),
         ]
-    parts += [f"<p>{html.escape(line)}</p>" for line in failure_lines(comparison)]
+    parts += [f"<p>{html.escape(line)}</p>" for line in remark_lines(comparison)]
     head = f"<meta charset='utf-8'><title>gangopt comparison</title><style>{STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 

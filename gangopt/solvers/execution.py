@@ -1,21 +1,18 @@
-"""Where the tasks of a comparison run: here, in worker processes, or on a Dask cluster; and their journal."""
+"""Where the tasks of a comparison run: here, in worker processes, or on a Dask cluster."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import hashlib
-import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from gangopt import __version__
 from gangopt.errors import InputError, SolverUnavailableError
-from gangopt.solvers.comparison import Comparison, Row
+from gangopt.solvers.comparison import Row, failed_row
+from gangopt.solvers.journal import Append, Rows, journal
 
 __all__ = ["Executor", "run_tasks"]
 
@@ -43,10 +40,10 @@ def run_tasks(
     *,
     workers: int | None,
     scheduler: str | None,
-    journal: Path | None,
+    journal_path: Path | None,
     on_rows: Callable[[tuple[Row, ...]], None] | None,
-) -> Comparison:
-    """Run every task that the journal does not hold yet and return all rows in the order of the tasks.
+) -> tuple[Rows, bool]:
+    """Run every task that the journal does not hold yet and return the rows by task.
 
     Parameters
     ----------
@@ -55,39 +52,41 @@ def run_tasks(
     executor : `serial`, `processes`, `dask`, None (serial) or an executor object
     workers : worker processes, None for one a core
     scheduler : address of the Dask scheduler
-    journal : file to which finished rows are appended, one JSON line a task
+    journal_path : file to which finished rows are appended, one JSON line a task
     on_rows : called with the rows of each finished task
 
     Returns
     -------
-    Comparison
-        Interrupted by Ctrl-C, it holds the rows that were finished.
+    tuple of dict and bool
+        Rows by the index of their task, and whether Ctrl-C stopped the run: then some tasks have none.
     """
-    done = {} if journal is None else _read_journal(journal, tasks)
-    rows: dict[int, tuple[Row, ...]] = dict(done)
-    interrupted = False
+    rows: Rows = {}
+    append: Append | None = None
     with contextlib.ExitStack() as stack:
-        pending = [(index, task) for index, task in enumerate(tasks) if index not in done]
-        stream = None if journal is None else stack.enter_context(_journal(journal, tasks, done))
+        if journal_path is not None:
+            rows, append = stack.enter_context(journal(journal_path, tasks))
+        pending = [(index, task) for index, task in enumerate(tasks) if index not in rows]
         pool = stack.enter_context(_opened(executor, workers, scheduler))
         try:
-            for index, finished in _finished(function, pending, pool):
+            answers = stack.enter_context(contextlib.closing(_finished(function, pending, pool)))
+            for index, finished in answers:
                 rows[index] = finished
                 interrupted = any(row.status == "interrupted" for row in finished)
-                if stream is not None and not interrupted:
-                    stream(index, finished)
+                # what could not be loaded or came back from no worker is tried again by the next call
+                if append is not None and not interrupted and all(row.problem for row in finished):
+                    append(index, finished)
                 if on_rows is not None:
                     on_rows(finished)
                 if interrupted:
-                    break
+                    return rows, True
         except KeyboardInterrupt:
-            interrupted = True
-    return Comparison(tuple(row for index in sorted(rows) for row in rows[index]), interrupted)
+            return rows, True
+    return rows, False
 
 
 def _finished(
     function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]], pool: Executor | None
-) -> Iterator[tuple[int, tuple[Row, ...]]]:
+) -> Generator[tuple[int, tuple[Row, ...]]]:
     if pool is None:
         for index, task in pending:
             yield index, function(task)
@@ -95,18 +94,21 @@ def _finished(
     futures = [(index, task, pool.submit(function, task)) for index, task in pending]
     try:
         for index, task, future in futures:
-            try:
-                yield index, future.result()
-            except BrokenExecutor:
-                yield index, (_lost(task.label),)
+            yield index, _answer(task.label, future)
     finally:
         for _, _, future in futures:
             future.cancel()
 
 
-def _lost(label: str) -> Row:
-    reason = "its worker process ended without an answer (out of memory, or killed)"
-    return Row(label, "", "", None, None, None, proven=False, seconds=0.0, status="failed", reason=reason)
+def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:
+    """Return the rows of a task, or one row that says how the executor lost them."""
+    try:
+        return tuple(future.result())
+    except (BrokenExecutor, CancelledError):
+        reason = "its worker process ended without an answer (out of memory, or killed)"
+    except Exception as error:  # a task or its rows that cannot be sent must not cost the other tasks' rows
+        reason = f"its executor failed ({type(error).__name__}: {(str(error).splitlines() or [''])[0]})"
+    return (failed_row(label, reason),)
 
 
 @contextlib.contextmanager
@@ -144,64 +146,3 @@ def _dask(scheduler: str | None) -> Iterator[Executor]:
         raise InputError(f"no Dask scheduler at {scheduler} ({type(error).__name__})") from None
     with client:
         yield client.get_executor(pure=False)
-
-
-def _fingerprint(tasks: Sequence[Any]) -> str:
-    """Return a digest of everything that decides the rows: the tasks with their settings, and the release."""
-    digest = hashlib.sha256(__version__.encode())
-    for task in tasks:
-        values = {item.name: getattr(task, item.name) for item in dataclasses.fields(task)}
-        digest.update(repr({**values, "instance": _identity(values.get("instance"))}).encode())
-    return digest.hexdigest()
-
-
-def _identity(instance: object) -> str:
-    if isinstance(instance, str):
-        file = Path(instance)
-        return instance + (hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "")
-    from gangopt.instances.catalogue import to_document
-
-    return json.dumps(to_document(instance), sort_keys=True)  # type: ignore[arg-type]
-
-
-def _read_journal(path: Path, tasks: Sequence[Any]) -> dict[int, tuple[Row, ...]]:
-    """Return the finished rows of an earlier call; a last line that was cut off is left out."""
-    if not path.exists():
-        return {}
-    done: dict[int, tuple[Row, ...]] = {}
-    try:
-        lines = path.read_text("utf-8").splitlines()
-        if lines and json.loads(lines[0])["fingerprint"] != _fingerprint(tasks):
-            raise InputError(f"{path}: rows of a comparison with other settings; remove it or write elsewhere")
-        for line in lines[1:]:
-            record = json.loads(line)
-            done[record["task"]] = tuple(Row(**row) for row in record["rows"])
-    except json.JSONDecodeError:
-        return done
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except (KeyError, TypeError, UnicodeDecodeError):
-        raise InputError(f"{path}: is no journal of a comparison; remove it or write elsewhere") from None
-    return done
-
-
-@contextlib.contextmanager
-def _journal(
-    path: Path, tasks: Sequence[Any], done: dict[int, tuple[Row, ...]]
-) -> Iterator[Callable[[int, tuple[Row, ...]], None]]:
-    try:
-        stream = path.open("w", encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"{path}: cannot be written ({reason})") from None
-    with stream:
-
-        def write(index: int, rows: tuple[Row, ...]) -> None:
-            records = [dataclasses.asdict(row) for row in rows]
-            stream.write(json.dumps({"task": index, "rows": records}) + "\n")
-            stream.flush()
-
-        stream.write(json.dumps({"fingerprint": _fingerprint(tasks)}) + "\n")
-        for index, rows in done.items():
-            write(index, rows)
-        yield write

@@ -2,52 +2,69 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gangopt import __version__
-from gangopt.errors import InfeasibleError, SolverError
+from gangopt.errors import InfeasibleError, NoSolutionError, SolverError
 from gangopt.instances.contract import Instance, Score
-from gangopt.registry import Method, Problem
+from gangopt.registry import Problem, resolve
 from gangopt.solvers.contract import Controls, Outcome, SolutionStatus, Termination
-from gangopt.solvers.result import PROVEN_GAP, Result, Seconds, absolute_gap, relative_gap
+from gangopt.solvers.result import (
+    PROVEN_GAP,
+    Result,
+    Seconds,
+    absolute_gap,
+    is_contradicted,
+    proof_gap,
+    relative_gap,
+)
 
 __all__ = ["judged_result", "run_heuristic"]
 
 
-def run_heuristic(method: Method, instance: Instance, options: dict[str, Any], seed: int) -> Outcome:
-    """Run a heuristic and wrap its Solution; a proof that nothing is feasible becomes an infeasible outcome.
+def run_heuristic(function: Callable[..., Any], instance: Instance, options: dict[str, Any]) -> Outcome:
+    """Run a heuristic and wrap its Solution.
+
+    A proof that nothing is feasible becomes an infeasible outcome; a heuristic that finds nothing where something may
+    be feasible has completed without a solution.
 
     Parameters
     ----------
-    method : the heuristic
+    function : the heuristic
     instance : what is to be decided
-    options : its options
-    seed : seed of its random choices, if it makes any
+    options : its options, its seed included if it takes one
 
     Returns
     -------
     Outcome
         Without a bound.
     """
-    seeded = options | {"seed": seed} if method.takes_seed() else options
+    begin = time.perf_counter()
     try:
-        solution = method.function()(instance, **seeded)
+        solution = function(instance, **options)
     except InfeasibleError as error:
-        return Outcome("infeasible", None, None, reason=str(error), options=seeded)
-    return Outcome("completed", solution, None, options=seeded)
+        outcome = Outcome("infeasible", None, None, reason=str(error), options=options)
+    except NoSolutionError as error:
+        outcome = Outcome("completed", None, None, reason=str(error), options=options)
+    else:
+        if solution is None:
+            raise SolverError(f"{instance.name}: the heuristic returned None, a solution is needed")
+        outcome = Outcome("completed", solution, None, options=options)
+    return replace(outcome, solve_seconds=time.perf_counter() - begin)
 
 
-def judged_result(
-    problem: Problem, instance: Instance, method: Method, name: str, outcome: Outcome, controls: Controls
-) -> Result:
+def judged_result(problem: Problem, instance: Instance, name: str, outcome: Outcome, controls: Controls) -> Result:
     """Judge an outcome and return the Result.
 
     Parameters
     ----------
     problem : the decision
     instance : what was to be decided
-    method : the method that ran
-    name : its canonical name
+    name : canonical name of the method that ran
     outcome : what it returned
     controls : the settings of the call
 
@@ -61,12 +78,11 @@ def judged_result(
         If the judge rejects the solution, or the bound is better than the judged objective: both are faults of the
         method or the solver, never of the input.
     """
-    score = _judge(instance, name, outcome)
+    score = _judge(problem, instance, name, outcome)
     objective = None if score is None else score.objective
     bound = _agreed_bound(problem, instance, name, objective, outcome.bound)
     gap = relative_gap(objective, bound, problem.sense)
-    termination, status, reason = _standing(outcome, gap, controls.rel_gap)
-    total = controls.elapsed()
+    termination, status, reason = _standing(outcome, gap, controls.rel_gap, proof_gap(whole=problem.whole))
     own = not outcome.solver
     return Result(
         instance=instance.name,
@@ -81,7 +97,7 @@ def judged_result(
         abs_gap=absolute_gap(objective, bound, problem.sense),
         rel_gap=gap,
         requested_rel_gap=controls.rel_gap,
-        seconds=Seconds(outcome.build_seconds, outcome.solve_seconds if method.exact else total, total),
+        seconds=Seconds(outcome.build_seconds, outcome.solve_seconds, controls.elapsed()),
         metrics={**({} if score is None else score.metrics), **outcome.metrics},
         solver="gangopt" if own else outcome.solver,
         version=__version__ if own else outcome.version,
@@ -92,9 +108,13 @@ def judged_result(
     )
 
 
-def _judge(instance: Instance, name: str, outcome: Outcome) -> Score | None:
+def _judge(problem: Problem, instance: Instance, name: str, outcome: Outcome) -> Score | None:
     if outcome.solution is None:
         return None
+    wanted = resolve(problem.solution)
+    if not isinstance(outcome.solution, wanted):
+        found = type(outcome.solution).__name__
+        raise SolverError(f"{instance.name}: {name} returned a {found}, a {wanted.__name__} is needed")
     violations = instance.check(outcome.solution)
     if violations:
         rest = f" and {len(violations) - 1} more" if len(violations) > 1 else ""
@@ -105,18 +125,30 @@ def _judge(instance: Instance, name: str, outcome: Outcome) -> Score | None:
 def _agreed_bound(
     problem: Problem, instance: Instance, name: str, objective: float | None, bound: float | None
 ) -> float | None:
+    if problem.whole and bound is not None:
+        bound = _whole_bound(problem, bound)
     gap = relative_gap(objective, bound, problem.sense)
     if gap is None or gap >= 0:
         return bound
-    if gap < -PROVEN_GAP and abs(absolute_gap(objective, bound, problem.sense) or 0.0) > PROVEN_GAP:
+    if is_contradicted(objective, bound, problem.sense, whole=problem.whole):
         raise SolverError(f"{instance.name}: {name} claims the bound {bound} but its solution has {objective}")
     return objective
 
 
-def _standing(outcome: Outcome, gap: float | None, requested: float) -> tuple[Termination, SolutionStatus, str | None]:
+def _whole_bound(problem: Problem, bound: float) -> float:
+    """Return the nearest whole number that a bound on whole objectives proves, its rounding error taken off first."""
+    if not math.isfinite(bound) or bound == round(bound):
+        return bound
+    slack = max(1e-6, PROVEN_GAP * abs(bound))
+    return float(math.ceil(bound - slack) if problem.sense == "minimise" else math.floor(bound + slack))
+
+
+def _standing(
+    outcome: Outcome, gap: float | None, requested: float, proof: float
+) -> tuple[Termination, SolutionStatus, str | None]:
     if outcome.solution is None:
         return outcome.termination, "none", outcome.reason
-    allowed = max(requested, PROVEN_GAP)
+    allowed = max(requested, proof)
     if gap is not None and gap <= allowed:
         return outcome.termination, "optimal", outcome.reason
     if outcome.termination == "optimal":

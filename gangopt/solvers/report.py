@@ -43,23 +43,24 @@ def format_number(value: float | None) -> str:
     return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.2f}" if abs(value) < 1e12 else f"{value:.6g}"
 
 
-def format_gap(gap: float | None) -> str:
+def format_gap(gap: float | None, *, rounding: float = PROVEN_GAP) -> str:
     """Return a relative gap in percent.
 
     Parameters
     ----------
     gap : a ratio, or None
+    rounding : ratio up to which a gap is rounding error and shown as 0.000
 
     Returns
     -------
     str
-        `-` for None; three decimals, or two significant digits below 0.0005 %; 0.000 up to `PROVEN_GAP`.
+        `-` for None; three decimals, or two significant digits below 0.0005 %.
     """
     if gap is None:
         return "-"
     if math.isinf(gap):
         return "inf"
-    percent = 0.0 if abs(gap) <= PROVEN_GAP else 100 * gap
+    percent = 0.0 if abs(gap) <= rounding else 100 * gap
     if percent != 0 and abs(percent) < 0.0005:
         return f"{percent:.1e}"
     return f"{percent:.3f}" if abs(percent) < 1000 else f"{percent:,.0f}" if abs(percent) < 1e9 else f"{percent:.1e}"

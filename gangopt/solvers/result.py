@@ -8,14 +8,39 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from gangopt.decisions import problems
 from gangopt.errors import NoSolutionError
 from gangopt.registry import Sense
 from gangopt.solvers.contract import SolutionStatus, Termination
 
-__all__ = ["PROVEN_GAP", "Result", "Seconds", "absolute_gap", "is_proven", "relative_gap"]
+__all__ = [
+    "PROVEN_GAP",
+    "Result",
+    "Seconds",
+    "absolute_gap",
+    "is_contradicted",
+    "is_proven",
+    "proof_gap",
+    "relative_gap",
+]
 
 PROVEN_GAP = 1e-9
 """Relative gap up to which objective and bound count as equal: the rounding error of sums in double precision."""
+
+
+def proof_gap(*, whole: bool) -> float:
+    """Return the relative gap up to which a bound proves an objective.
+
+    Parameters
+    ----------
+    whole : whether the decision's objectives are whole numbers, which have no rounding error
+
+    Returns
+    -------
+    float
+        0 for whole numbers, `PROVEN_GAP` otherwise; a ratio.
+    """
+    return 0.0 if whole else PROVEN_GAP
 
 
 def absolute_gap(objective: float | None, bound: float | None, sense: Sense) -> float | None:
@@ -64,21 +89,43 @@ def relative_gap(objective: float | None, bound: float | None, sense: Sense) -> 
     return difference / abs(bound)
 
 
-def is_proven(objective: float | None, bound: float | None, sense: Sense) -> bool:
-    """Return whether a bound proves an objective optimal, up to `PROVEN_GAP`.
+def is_proven(objective: float | None, bound: float | None, sense: Sense, *, whole: bool = False) -> bool:
+    """Return whether a bound proves an objective optimal, up to `proof_gap`.
 
     Parameters
     ----------
     objective : value of a solution, or None
     bound : proven bound in the same unit, or None
     sense : `minimise` or `maximise`
+    whole : whether the decision's objectives are whole numbers, which must be equal
+
+    Returns
+    -------
+    bool
+        False also where the objective contradicts the bound.
+    """
+    gap = relative_gap(objective, bound, sense)
+    proven = gap is not None and gap <= proof_gap(whole=whole)
+    return proven and not is_contradicted(objective, bound, sense, whole=whole)
+
+
+def is_contradicted(objective: float | None, bound: float | None, sense: Sense, *, whole: bool = False) -> bool:
+    """Return whether an objective is better than a bound allows, by more than rounding: one of the two is wrong then.
+
+    Parameters
+    ----------
+    objective : value of a solution, or None
+    bound : what is claimed to be a proven bound in the same unit, or None
+    sense : `minimise` or `maximise`
+    whole : whether the decision's objectives are whole numbers, which have no rounding error
 
     Returns
     -------
     bool
     """
-    gap = relative_gap(objective, bound, sense)
-    return gap is not None and gap <= PROVEN_GAP
+    gap, difference = relative_gap(objective, bound, sense), absolute_gap(objective, bound, sense)
+    allowed = proof_gap(whole=whole)
+    return gap is not None and difference is not None and gap < -allowed and difference < -allowed
 
 
 @dataclass(frozen=True)
@@ -170,8 +217,9 @@ class Result:
 
     @property
     def proven(self) -> bool:
-        """Whether the bound proves the objective optimal, up to `PROVEN_GAP`."""
-        return is_proven(self.objective, self.bound, self.sense)
+        """Whether the bound proves the objective optimal, up to `proof_gap`."""
+        whole = self.problem in problems and problems[self.problem].whole
+        return is_proven(self.objective, self.bound, self.sense, whole=whole)
 
 
 def _rebuild(values: dict[str, Any]) -> Result:

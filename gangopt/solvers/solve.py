@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from gangopt.decisions import problems
-from gangopt.errors import InfeasibleError, InputError
+from gangopt.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.contract import Instance
 from gangopt.registry import Method, Problem
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
 from gangopt.solvers.judging import judged_result, run_heuristic
+from gangopt.solvers.own import Heuristic, check_own, takes_seed
 from gangopt.solvers.result import Result
 
 __all__ = ["solve"]
@@ -19,7 +20,7 @@ __all__ = ["solve"]
 
 def solve(
     instance: Instance,
-    method: str = "exact",
+    method: str | Heuristic = "exact",
     *,
     form: str | None = None,
     time_limit: float | None = None,
@@ -35,7 +36,8 @@ def solve(
     Parameters
     ----------
     instance : what is to be decided
-    method : a method of the decision, with options as in `optimus?skip=true`
+    method : a method of the decision, with options as in `optimus?skip=true`, or a function of your own
+        `instance -> Solution`; if it has a parameter `seed`, it receives the seed
     form : name of a form to build and solve as one model; None lets the exact method choose
     time_limit : wall seconds for the whole call, None for no limit
     rel_gap : relative gap at which an exact method may stop; 0 asks for a proven optimum
@@ -59,18 +61,24 @@ def solve(
     """
     controls = checked_controls(time_limit, rel_gap, threads, seed, solver)
     problem = problems[instance.noun]
+    given = {"form": form, "start": start, "solver": None if solver == "highs" else solver}
+    if not isinstance(method, str):
+        name = check_own(method, problem)
+        _refuse(name, "exact methods", **given)
+        outcome = run_heuristic(method, instance, {"seed": seed} if takes_seed(method) else {})
+        return judged_result(problem, instance, name, outcome, controls)
     chosen, options, name = problem.method(method)
     if not chosen.exact:
-        _refuse(name, "exact methods", form=form, start=start, solver=None if solver == "highs" else solver)
-        outcome = run_heuristic(chosen, instance, options, seed)
-        return judged_result(problem, instance, chosen, name, outcome, controls)
+        _refuse(name, "exact methods", **given)
+        outcome = run_heuristic(chosen.function(), instance, options | ({"seed": seed} if chosen.takes_seed() else {}))
+        return judged_result(problem, instance, name, outcome, controls)
     if chosen.name != "exact":
-        _refuse(name, "the method exact", form=form, solver=None if solver == "highs" else solver)
+        _refuse(name, "the method exact", form=form, solver=given["solver"])
     if start is not None:
         _check_start(instance, start)
     controls = Controls(time_limit, rel_gap, threads, seed, start, form, solver, on_progress, started=controls.started)
     outcome = _run_exact(problem, instance, chosen, options, controls)
-    return judged_result(problem, instance, chosen, name, outcome, controls)
+    return judged_result(problem, instance, name, outcome, controls)
 
 
 def checked_controls(
@@ -140,3 +148,6 @@ def _run_exact(
         return solve_by_form(problem, instance, controls)
     except InfeasibleError as error:
         return Outcome("infeasible", None, None, reason=str(error))
+    except NoSolutionError as error:
+        out_of_time = controls.remaining() == 0
+        return Outcome("time_limit" if out_of_time else "error", None, None, reason=str(error))

@@ -7,14 +7,18 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.errors import InputError, NoSolutionError
+from gangopt.instances.catalogue import to_document
+from gangopt.jsonfile import write_json
 from gangopt.solvers.comparison import Comparison, Row
 from gangopt.solvers.comparison_report import comparison_text, html_report
+from gangopt.solvers.contract import Outcome
+from gangopt.solvers.heuristics.parameters import lpt
 from gangopt.solvers.report import format_gap, format_number
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
@@ -43,14 +47,17 @@ def test_a_row_for_every_instance_and_method(comparison):
 def test_the_best_method_is_marked_and_the_summary_adds_up(comparison):
     for name in NAMES:
         rows = [row for row in comparison.rows if row.instance == name]
-        top = min(row.objective for row in rows)
-        assert [row.best for row in rows] == [row.objective == top for row in rows]
+        for row in rows:
+            cheap = [other for other in rows if other.metrics["requests"] <= row.metrics["requests"]]
+            assert row.best == (row.objective == min(other.objective for other in cheap))
     for item in comparison.summary():
         rows = [row for row in comparison.rows if row.method == item.method]
         assert item.instances == item.solved == 2
         assert item.best == sum(row.best for row in rows)
-        assert item.mean_gap == pytest.approx(sum(row.rel_gap for row in rows) / 2)
-        assert item.worst_gap == max(row.rel_gap for row in rows)
+        gaps = [row.rel_gap for row in rows]
+        assert item.mean_gap == pytest.approx(sum(filter(math.isfinite, gaps)) / sum(map(math.isfinite, gaps)))
+        assert item.worst_gap == max(gaps)
+        assert item.infinite_gaps == sum(map(math.isinf, gaps))
 
 
 def test_instances_and_names_and_single_ones_are_accepted():
@@ -70,10 +77,167 @@ def test_a_failing_instance_is_a_row_and_the_others_are_kept(tmp_path):
     assert NAMES[1] in text
 
 
-def test_a_method_of_another_decision_is_a_failed_row():
-    comparison = gangopt.compare([NAMES[0], "allocation/optimus-figure4"], ["lpt", "drf"])
-    assert [row.status for row in comparison.rows] == ["feasible", "failed", "failed", "feasible"]
-    assert "unknown method of parameters 'drf'" in comparison.rows[1].reason
+def test_each_decision_runs_the_methods_that_fit_it():
+    names = [NAMES[0], "allocation/optimus-figure4"]
+    comparison = gangopt.compare(names, ["lpt", "drf", "exact?order=requests"])
+    assert [(row.problem, row.method) for row in comparison.rows] == [
+        ("parameters", "lpt"),
+        ("parameters", "exact?order=requests"),
+        ("allocation", "drf"),
+    ]
+    assert all(row.objective is not None for row in comparison.rows)
+
+
+def test_an_instance_that_none_of_the_methods_fits_is_a_failed_row(tmp_path):
+    file = tmp_path / "mine.json"
+    write_json(file, to_document(gangopt.load("allocation/optimus-figure4")))
+    comparison = gangopt.compare([NAMES[0], file], ["lpt", "paa"])
+    assert [row.status for row in comparison.rows] == ["feasible", "feasible", "failed"]
+    assert comparison.rows[2].reason == (
+        "allocation has no such method (lpt, paa); known: exact, optimus, drf, tetris, equal"
+    )
+
+
+def test_one_method_alone_is_accepted():
+    assert stable(gangopt.compare(NAMES, "lpt")) == stable(gangopt.compare(NAMES, ["lpt"]))
+
+
+def test_patterns_of_names_are_expanded_in_python_too():
+    names = gangopt.names("parameters/resnet50-p*")
+    assert len(names) > 1
+    found = [row.instance for row in gangopt.compare("parameters/resnet50-p*", "lpt").rows]
+    assert found == names
+    mixed = gangopt.compare([names[1], "parameters/resnet50-p*"], "lpt").rows
+    assert [row.instance for row in mixed] == [names[1], *(name for name in names if name != names[1])]
+    with pytest.raises(InputError, match="no named instance matches 'nothing/\\*'"):
+        gangopt.compare("nothing/*")
+
+
+def test_a_file_that_looks_like_a_pattern_is_that_file(tmp_path):
+    file = tmp_path / "parameters[1]*.json"
+    write_json(file, to_document(gangopt.load(NAMES[0])))
+    assert gangopt.compare(str(file), "lpt").rows[0].instance == NAMES[0]
+
+
+def test_instances_of_one_name_are_told_apart(tmp_path):
+    document = to_document(gangopt.load(NAMES[0]))
+    files = [tmp_path / "a.json", tmp_path / "b.json"]
+    for file in files:
+        write_json(file, {**document, "name": "mine"})
+    rows = gangopt.compare([*files, NAMES[1]], ["lpt", "paa"]).rows
+    assert [row.instance for row in rows] == [
+        *[f"mine ({files[0]})"] * 2,
+        *[f"mine ({files[1]})"] * 2,
+        *[NAMES[1]] * 2,
+    ]
+    instance = gangopt.load(NAMES[0])
+    assert [row.instance for row in gangopt.compare([instance, instance], "lpt").rows] == [
+        f"{NAMES[0]} (no. 1)",
+        f"{NAMES[0]} (no. 2)",
+    ]
+
+
+def test_an_interrupted_comparison_shows_what_it_lacks_in_every_file(tmp_path):
+    def stop_after_one(rows):
+        raise KeyboardInterrupt
+
+    partial = gangopt.compare([*NAMES, "parameters/resnet50-p4"], METHODS, on_rows=stop_after_one)
+    assert partial.interrupted
+    assert [row.instance for row in partial.rows] == [NAMES[0]] * 3 + [NAMES[1], "parameters/resnet50-p4"]
+    assert [row.status for row in partial.rows[3:]] == ["interrupted"] * 2
+    assert partial.to_json()["interrupted"] is True
+    assert comparison_text(partial).startswith("PARTIAL: interrupted by Ctrl-C, 2 instances were not begun\n")
+    assert "PARTIAL" in html_report(partial)
+    for suffix in (".parquet", ".csv", ".json"):
+        file = tmp_path / f"rows{suffix}"
+        partial.write(file)
+        assert Comparison.read(file) == partial
+    whole = gangopt.compare(NAMES[0], "lpt")
+    assert "PARTIAL" not in comparison_text(whole) + html_report(whole)
+    assert list(whole.to_json()) == ["rows"]
+
+
+def test_a_solve_that_was_interrupted_ends_the_comparison(monkeypatch):
+    monkeypatch.setattr(
+        "gangopt.solvers.exact.parameters.exact",
+        lambda instance, controls: Outcome("interrupted", lpt(instance), None),
+    )
+    partial = gangopt.compare(NAMES, ["lpt", "exact", "paa"])
+    assert partial.interrupted
+    assert [(row.method, row.status) for row in partial.rows] == [
+        ("lpt", "feasible"),
+        ("exact", "interrupted"),
+        ("", "interrupted"),
+    ]
+
+
+def test_an_unforeseen_error_while_loading_is_a_failed_row(monkeypatch):
+    def broken(blocks: int, servers: int, seed: int = 0):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("gangopt.instances.generators.parameters.random", broken)
+    comparison = gangopt.compare([NAMES[0], "parameters/resnet50-p4"], "lpt")
+    assert [row.status for row in comparison.rows] == ["failed", "feasible"]
+    assert comparison.rows[0].reason == "RecursionError: too deep"
+
+
+def test_an_unforeseen_error_of_a_row_bound_keeps_the_row(monkeypatch):
+    def broken(instance, score, controls, proven=()):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr("gangopt.solvers.exact.parameters.row_bound", broken)
+    exact, rule = gangopt.compare(NAMES[0], ["exact", "paa"]).rows
+    assert (exact.status, exact.proven, exact.best_bound) == ("optimal", True, exact.objective)
+    assert (rule.status, rule.best_bound) == ("feasible", None)
+    assert rule.reason == "no bound was computed for this row (RecursionError: too deep)"
+
+
+def test_a_heuristic_that_finds_nothing_has_a_row_without_a_solution(monkeypatch):
+    def lost(instance):
+        raise NoSolutionError("no machine has room for 3 workers")
+
+    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.paa", lost)
+    comparison = gangopt.compare(NAMES[0], ["paa", "lpt"])
+    row = comparison.rows[0]
+    assert (row.status, row.termination, row.objective, row.best) == ("none", "completed", None, False)
+    assert f"{NAMES[0]} paa none: no machine has room for 3 workers" in comparison_text(comparison)
+
+
+class _Unreliable:
+    """An executor whose second task is lost."""
+
+    def __init__(self, error):
+        self.error = error
+        self.calls = 0
+
+    def submit(self, function, /, *arguments):
+        self.calls += 1
+        future = Future()
+        if self.calls == 2:
+            future.set_exception(self.error)
+        else:
+            future.set_result(function(*arguments))
+        return future
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (BrokenExecutor(), "its worker process ended without an answer"),
+        (TypeError("cannot pickle"), "its executor failed (TypeError: cannot pickle)"),
+    ],
+)
+def test_a_task_that_its_executor_loses_is_a_failed_row_and_is_tried_again(tmp_path, error, reason):
+    names = [*NAMES, "parameters/resnet50-p4"]
+    journal = tmp_path / "rows"
+    comparison = gangopt.compare(names, ["lpt"], executor=_Unreliable(error), journal=journal)
+    assert [row.status for row in comparison.rows] == ["feasible", "failed", "feasible"]
+    assert reason in comparison.rows[1].reason
+    again = []
+    assert all(
+        row.objective is not None for row in gangopt.compare(names, ["lpt"], journal=journal, on_rows=again.append).rows
+    )
+    assert [rows[0].instance for rows in again] == [NAMES[1]]
 
 
 @pytest.mark.parametrize(
@@ -117,53 +281,6 @@ def test_no_scheduler_at_the_address_is_one_line():
     pytest.importorskip("distributed")
     with pytest.raises(InputError, match="no Dask scheduler at nonsense"):
         gangopt.compare(NAMES, ["lpt"], executor="dask", scheduler="nonsense://")
-
-
-def test_a_stopped_comparison_goes_on_from_its_journal(tmp_path, comparison):
-    journal = tmp_path / "rows"
-    seen = []
-
-    def stop_after_one(rows):
-        seen.append(rows)
-        raise KeyboardInterrupt
-
-    partial = gangopt.compare(NAMES, METHODS, journal=journal, on_rows=stop_after_one)
-    assert partial.interrupted
-    assert [row.instance for row in partial.rows] == [NAMES[0]] * 3
-    again = []
-    whole = gangopt.compare(NAMES, METHODS, journal=journal, on_rows=again.append)
-    assert [rows[0].instance for rows in again] == [NAMES[1]]
-    assert stable(whole) == stable(comparison)
-
-
-def test_a_journal_with_a_torn_last_line_is_used_up_to_it(tmp_path, comparison):
-    journal = tmp_path / "rows"
-    gangopt.compare(NAMES, METHODS, journal=journal)
-    journal.write_text(journal.read_text()[:-30])
-    again = []
-    whole = gangopt.compare(NAMES, METHODS, journal=journal, on_rows=again.append)
-    assert [rows[0].instance for rows in again] == [NAMES[1]]
-    assert stable(whole) == stable(comparison)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('{"fingerprint": "other"}\n', "rows of a comparison with other settings"),
-        ("[1]\n", "is no journal of a comparison"),
-    ],
-)
-def test_a_journal_of_something_else_is_not_overwritten(tmp_path, content, message):
-    journal = tmp_path / "rows"
-    journal.write_text(content)
-    with pytest.raises(InputError, match=message):
-        gangopt.compare(NAMES, ["lpt"], journal=journal)
-    assert journal.read_text() == content
-
-
-def test_a_journal_that_cannot_be_written_is_one_line(tmp_path):
-    with pytest.raises(InputError, match="cannot be written"):
-        gangopt.compare(NAMES, ["lpt"], journal=tmp_path / "no" / "rows")
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".json"])
@@ -270,7 +387,11 @@ def test_ctrl_c_keeps_the_rows_that_were_finished(tmp_path):
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
-    assert "interrupted" in errors
-    rows = json.loads(out.read_text())["rows"]
-    assert 3 <= len(rows) < 6000
+    assert process.returncode == 130
+    assert f"gangopt: {journal} keeps the finished rows" in errors
+    assert errors.endswith("gangopt: interrupted\n")
+    record = json.loads(out.read_text())
+    assert record["interrupted"] is True
+    assert {row["instance"] for row in record["rows"]} == set(names)
+    assert 3 <= sum(row["status"] == "feasible" for row in record["rows"]) < 6000
     assert journal.exists()

@@ -35,9 +35,9 @@ def test_an_honest_claim_becomes_a_result(monkeypatch):
 
 def test_optimal_with_a_gap_left_is_an_error_that_says_so(monkeypatch):
     worth = TINY.evaluate(lpt(TINY)).objective
-    result = claim(monkeypatch, bound=worth * (1 - 1e-6))
+    result = claim(monkeypatch, bound=worth - 1)
     assert (result.termination, result.solution_status) == ("error", "feasible")
-    assert "ended as optimal with a relative gap of 1e-06" in result.reason
+    assert f"ended as optimal with a relative gap of {1 / (worth - 1):.3g}" in result.reason
     assert "no bound" in claim(monkeypatch).reason
 
 
@@ -46,6 +46,12 @@ def test_a_bound_better_than_the_solution_is_a_fault(monkeypatch):
     with pytest.raises(SolverError, match="claims the bound"):
         claim(monkeypatch, bound=worth + 1)
     assert claim(monkeypatch, bound=worth * (1 + 1e-12)).rel_gap == 0.0
+
+
+def test_a_bound_on_whole_objectives_is_rounded_up_but_never_over_its_own_error(monkeypatch):
+    worth = TINY.evaluate(lpt(TINY)).objective
+    assert claim(monkeypatch, bound=worth - 0.5).bound == worth
+    assert claim(monkeypatch, bound=worth - 1 + 1e-7).bound == worth - 1
 
 
 def test_a_solution_that_the_judge_rejects_is_a_fault(monkeypatch):

@@ -1,0 +1,144 @@
+"""The journal of a comparison: finished rows in a file, from which a stopped comparison goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from gangopt import __version__
+from gangopt.arguments import split_name
+from gangopt.errors import InputError
+from gangopt.jsonfile import write_text
+from gangopt.solvers.comparison import Row
+
+__all__ = ["Append", "Rows", "journal"]
+
+Rows = dict[int, tuple[Row, ...]]
+"""Finished rows by the index of their task."""
+
+Append = Callable[[int, tuple[Row, ...]], None]
+"""Adds the rows of one task."""
+
+
+@contextlib.contextmanager
+def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
+    """Open the journal of a comparison, a new one or that of an earlier call that was stopped.
+
+    The first line says of which comparison it is, every other one holds the rows of a task. Nothing that a journal
+    holds is written again: lines are only added, and a last line that was cut off is dropped.
+
+    Parameters
+    ----------
+    path : the file
+    tasks : tasks of the comparison, data classes
+
+    Yields
+    ------
+    tuple
+        The rows that are there already, and a function that adds those of another task.
+
+    Raises
+    ------
+    InputError
+        If the file belongs to another comparison, is no journal at all, or cannot be read or written.
+    """
+    fingerprint = _fingerprint(tasks)
+    with _one_line_errors(path):
+        content = path.read_bytes() if path.exists() else b""
+    whole = content[: content.rfind(b"\n") + 1]
+    if content:
+        done = _read(path, whole, fingerprint, len(tasks))
+    else:
+        write_text(path, json.dumps({"fingerprint": fingerprint}) + "\n")
+        done = {}
+    with _one_line_errors(path):
+        stream = path.open("r+b")
+    with stream:
+        if content:
+            stream.truncate(len(whole))
+        stream.seek(0, 2)
+
+        def append(index: int, rows: tuple[Row, ...]) -> None:
+            records = [dataclasses.asdict(row) for row in rows]
+            with _one_line_errors(path):
+                stream.write((json.dumps({"task": index, "rows": records}) + "\n").encode())
+                stream.flush()
+
+        yield done, append
+
+
+@contextlib.contextmanager
+def _one_line_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"{path}: journal cannot be read or written ({reason})") from None
+
+
+def _read(path: Path, content: bytes, fingerprint: str, tasks: int) -> Rows:
+    foreign = InputError(f"{path}: is no journal of a comparison; remove it or write elsewhere")
+    try:
+        head, *lines = content.decode("utf-8").split("\n")[:-1]
+        found = json.loads(head)["fingerprint"]
+    except (ValueError, KeyError, TypeError):
+        raise foreign from None
+    if found != fingerprint:
+        raise InputError(f"{path}: rows of a comparison with other settings or data; remove it or write elsewhere")
+    done: Rows = {}
+    for number, line in enumerate(lines, start=2):
+        try:
+            record = json.loads(line)
+            index, rows = record["task"], tuple(Row(**row) for row in record["rows"])
+        except (ValueError, KeyError, TypeError):
+            raise InputError(f"{path}: line {number} is damaged; remove the file or write elsewhere") from None
+        if not isinstance(index, int) or not 0 <= index < tasks:
+            raise InputError(f"{path}: line {number} is of task {index}, 0 to {tasks - 1} exist")
+        done[index] = rows
+    return done
+
+
+def _fingerprint(tasks: Sequence[Any]) -> str:
+    """Return a digest of everything that decides the rows: the tasks, the files they name, and the release."""
+    digest = hashlib.sha256(__version__.encode())
+    for task in tasks:
+        values = {item.name: getattr(task, item.name) for item in dataclasses.fields(task)}
+        digest.update(repr({**values, "instance": _identity(values.get("instance"))}).encode())
+    return digest.hexdigest()
+
+
+def _identity(instance: object) -> str:
+    """Return text that changes whenever the instance does."""
+    if isinstance(instance, str):
+        return "\n".join([instance, *(f"{file} {_digest(file)}" for file in _files(instance))])
+    from gangopt.instances.catalogue import to_document
+
+    return json.dumps(to_document(instance), sort_keys=True)  # type: ignore[arg-type]
+
+
+def _files(name: str) -> list[Path]:
+    """Return the files that a name rests on: itself, and those an argument names or has in its directory."""
+    try:
+        values = list(split_name(name)[1].values())
+    except InputError:
+        values = []
+    files: list[Path] = []
+    for path in map(Path, [name, *values]):
+        with contextlib.suppress(OSError, ValueError):
+            files += sorted(path.iterdir()) if path.is_dir() else [path]
+    return files
+
+
+def _digest(file: Path) -> str:
+    try:
+        if not file.is_file():
+            return "no file"
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return "unreadable"
