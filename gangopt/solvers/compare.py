@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from gangopt.decisions import problems
 from gangopt.errors import GangoptError, InputError
@@ -99,16 +100,24 @@ def compare(
     InputError
         If nothing is to be compared, a method is unknown to every decision, or a setting is out of range.
     """
-    checked_controls(time_limit, rel_gap, threads, seed)
+    settings = checked_controls(time_limit, rel_gap, threads, seed)
     wanted = (methods,) if isinstance(methods, str) or callable(methods) else methods
-    wanted = None if wanted is None else tuple(wanted)
-    listed = expand([instances] if isinstance(instances, Instance | str | os.PathLike) else instances)
+    wanted = None if wanted is None else tuple(_several("methods", wanted))
+    one = isinstance(instances, Instance | str | os.PathLike)
+    listed = expand([instances] if one else _several("instances", instances))  # type: ignore[list-item]
     if not listed:
         raise InputError("no instances to compare")
     _check_methods(wanted, _decisions_of(listed))
     _check_functions(wanted, journal is not None, executor in {"processes", "dask"})
     tasks = [
-        Task(item if isinstance(item, Instance) else os.fspath(item), wanted, time_limit, rel_gap, threads, seed)
+        Task(
+            item if isinstance(item, Instance) else os.fspath(item),
+            wanted,
+            settings.time_limit,
+            settings.rel_gap,
+            settings.threads,
+            settings.seed,
+        )
         for item in listed
     ]
     path = None if journal is None else Path(journal)
@@ -119,6 +128,12 @@ def compare(
         if index not in rows:
             rows[index] = (failed_row(task.label, "not begun when Ctrl-C came", status="interrupted"),)
     return Comparison(_distinct(rows, listed), interrupted)
+
+
+def _several(name: str, values: Any) -> Iterable[Any]:  # noqa: ANN401 - whatever a caller gives
+    if not isinstance(values, Iterable):
+        raise InputError(f"{name} {values!r:.60}: one, or a list of them, is needed")
+    return values
 
 
 def expand(
@@ -138,10 +153,12 @@ def expand(
     Raises
     ------
     InputError
-        If a pattern matches nothing.
+        If a pattern matches nothing, or an item is no instance, name or path.
     """
     listed: list[Instance | str | os.PathLike[str]] = []
-    for item in instances:
+    for index, item in enumerate(instances):
+        if not isinstance(item, Instance | str | os.PathLike):
+            raise InputError(f"instances[{index}] {item!r:.60}: an instance, or the name or path of one, is needed")
         if not isinstance(item, str) or not any(mark in item for mark in "*[") or Path(item).exists():
             listed.append(item)
             continue

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any
 
 from gangopt.decisions import problems
 from gangopt.errors import InfeasibleError, InputError, NoSolutionError
+from gangopt.instances.catalogue import load
 from gangopt.instances.contract import Instance
-from gangopt.registry import Method, Problem
+from gangopt.registry import Method, Problem, resolve
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
 from gangopt.solvers.judging import judged_result, run_heuristic
 from gangopt.solvers.own import Heuristic, check_own, takes_seed
@@ -19,7 +23,7 @@ __all__ = ["solve"]
 
 
 def solve(
-    instance: Instance,
+    instance: Instance | str | os.PathLike[str],
     method: str | Heuristic = "exact",
     *,
     form: str | None = None,
@@ -27,7 +31,7 @@ def solve(
     rel_gap: float = 0.0,
     threads: int = 1,
     seed: int = 0,
-    start: Any = None,  # noqa: ANN401 - each decision has its own solution type
+    start: Any = None,  # noqa: ANN401 - a Result, or a Solution: each decision has its own type
     solver: str = "highs",
     on_progress: Callable[[ProgressEvent], None] | None = None,
 ) -> Result:
@@ -35,7 +39,7 @@ def solve(
 
     Parameters
     ----------
-    instance : what is to be decided
+    instance : what is to be decided: an instance, or the name or path that `load` takes
     method : a method of the decision, with options as in `optimus?skip=true`, or a function of your own
         `instance -> Solution`; if it has a parameter `seed`, it receives the seed
     form : name of a form to build and solve as one model; None lets the exact method choose
@@ -43,7 +47,7 @@ def solve(
     rel_gap : relative gap at which an exact method may stop; 0 asks for a proven optimum
     threads : threads of the solver
     seed : seed of every random choice
-    start : a feasible Solution to start from
+    start : a feasible Solution to start from, or a Result that has one
     solver : `highs`, or any solver installed for Pyomo, which then gets the form as one model
     on_progress : called with every new incumbent or bound of an exact method
 
@@ -60,25 +64,50 @@ def solve(
         If the judge rejects what the method returned.
     """
     controls = checked_controls(time_limit, rel_gap, threads, seed, solver)
+    _check_type("form", form, str | None, "the name of a form")
+    _check_type("on_progress", on_progress, Callable | None, "a function of one event")
+    instance = loaded(instance)
     problem = problems[instance.noun]
     given = {"form": form, "start": start, "solver": None if solver == "highs" else solver}
     if not isinstance(method, str):
         name = check_own(method, problem)
         _refuse(name, "exact methods", **given)
-        outcome = run_heuristic(method, instance, {"seed": seed} if takes_seed(method) else {})
+        outcome = run_heuristic(method, instance, {"seed": controls.seed} if takes_seed(method) else {})
         return judged_result(problem, instance, name, outcome, controls)
     chosen, options, name = problem.method(method)
     if not chosen.exact:
         _refuse(name, "exact methods", **given)
-        outcome = run_heuristic(chosen.function(), instance, options | ({"seed": seed} if chosen.takes_seed() else {}))
+        seeded = options | ({"seed": controls.seed} if chosen.takes_seed() else {})
+        outcome = run_heuristic(chosen.function(), instance, seeded)
         return judged_result(problem, instance, name, outcome, controls)
     if chosen.name != "exact":
         _refuse(name, "the method exact", form=form, solver=given["solver"])
-    if start is not None:
-        _check_start(instance, start)
-    controls = Controls(time_limit, rel_gap, threads, seed, start, form, solver, on_progress, started=controls.started)
+    solution = None if start is None else _checked_start(problem, instance, start)
+    controls = replace(controls, start=solution, form=form, on_progress=on_progress)
     outcome = _run_exact(problem, instance, chosen, options, controls)
     return judged_result(problem, instance, name, outcome, controls)
+
+
+def loaded(instance: Instance | str | os.PathLike[str]) -> Instance:
+    """Return an instance, loading it if it is given by name or path.
+
+    Parameters
+    ----------
+    instance : an instance, a name or a path
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InputError
+        If it is none of these, or cannot be loaded.
+    """
+    if isinstance(instance, Instance):
+        return instance
+    _check_type("instance", instance, str | os.PathLike, "an instance, or the name or path of one")
+    return load(instance)
 
 
 def checked_controls(
@@ -101,25 +130,37 @@ def checked_controls(
     Raises
     ------
     InputError
-        If a number is out of range.
+        If a number is out of range or no number.
     """
     if time_limit is not None and not (_is_number(time_limit) and 0 < time_limit <= 1e9):
-        raise InputError(f"time limit {time_limit}: seconds above 0, at most 1e9, are needed")
+        raise InputError(f"time limit {time_limit!r}: seconds above 0, a number of at most 1e9, are needed")
     if not (_is_number(rel_gap) and 0 <= rel_gap <= 1e9):
-        raise InputError(f"relative gap {rel_gap}: a number from 0 (proven optimum) upwards is needed")
+        raise InputError(f"relative gap {rel_gap!r}: a number from 0 (proven optimum) upwards is needed")
     if not (_is_whole(threads) and 1 <= threads <= 1024):
-        raise InputError(f"threads {threads}: a whole number from 1 to 1024 is needed")
+        raise InputError(f"threads {threads!r}: a whole number from 1 to 1024 is needed")
     if not (_is_whole(seed) and 0 <= seed <= 2**31 - 1):
-        raise InputError(f"seed {seed}: a whole number from 0 to 2147483647 is needed")
-    return Controls(time_limit=time_limit, rel_gap=rel_gap, threads=threads, seed=seed, solver=solver)
+        raise InputError(f"seed {seed!r}: a whole number from 0 to 2147483647 is needed")
+    _check_type("solver", solver, str, "the name of a solver")
+    return Controls(
+        time_limit=None if time_limit is None else float(time_limit),
+        rel_gap=float(rel_gap),
+        threads=int(threads),
+        seed=int(seed),
+        solver=solver,
+    )
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_type(name: str, value: object, kinds: Any, needed: str) -> None:  # noqa: ANN401 - a type or a union of types
+    if not isinstance(value, kinds):
+        raise InputError(f"{name} {value!r:.60}: {needed} is needed")
 
 
 def _refuse(name: str, allowed: str, **given: object) -> None:
@@ -128,10 +169,21 @@ def _refuse(name: str, allowed: str, **given: object) -> None:
             raise InputError(f"{key} is for {allowed}, not for {name}")
 
 
-def _check_start(instance: Instance, start: object) -> None:
+def _checked_start(problem: Problem, instance: Instance, start: object) -> object:
+    """Return the Solution to start from after making sure that it is one of this instance."""
+    if isinstance(start, Result):
+        if start.problem != problem.noun:
+            raise InputError(f"start is a result of {start.problem}, one of {problem.noun} is needed")
+        if start.solution_status == "none":
+            raise InputError(f"start: the result of {start.method} on {start.instance} holds no solution")
+        start = start.solution
+    wanted = resolve(problem.solution)
+    if not isinstance(start, wanted):
+        raise InputError(f"start is a {type(start).__name__}, a {wanted.__name__} or a Result is needed")
     violations = instance.check(start)
     if violations:
         raise InputError(f"start is not feasible for {instance.name}: {violations[0]}")
+    return start
 
 
 def _run_exact(

@@ -245,6 +245,9 @@ def test_a_task_that_its_executor_loses_is_a_failed_row_and_is_tried_again(tmp_p
     [
         ({"instances": []}, "no instances to compare"),
         ({"methods": []}, "no methods to compare"),
+        ({"methods": 3}, "methods 3: one, or a list of them, is needed"),
+        ({"instances": None}, "instances None: one, or a list of them, is needed"),
+        ({"instances": [NAMES[0], 3]}, r"instances\[1\] 3: an instance, or the name or path of one, is needed"),
         ({"methods": ["lpt", "lpt"]}, "method lpt is named twice"),
         ({"methods": ["quantum"]}, "unknown method 'quantum'; known: "),
         ({"methods": ["paa?x=1"]}, "paa.x=1: unknown argument 'x'"),

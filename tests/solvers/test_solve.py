@@ -1,9 +1,12 @@
 """The judge decides: what a method claims is checked before it becomes a Result."""
 
+import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InfeasibleError, InputError, SolverError
+from gangopt.errors import InfeasibleError, InputError, NoSolutionError, SolverError
+from gangopt.instances.catalogue import to_document
+from gangopt.jsonfile import write_json
 from gangopt.solvers.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 
@@ -128,3 +131,71 @@ def test_every_linear_form_solves_alone_and_agrees_with_exact(noun, small_names)
 def test_options_of_the_exact_method_do_not_go_with_a_form():
     with pytest.raises(InputError, match="are for exact without --form"):
         gangopt.solve(TINY, "exact?order=size_difference", form="assign")
+
+
+def test_an_instance_can_be_given_by_name_or_path(tmp_path):
+    file = tmp_path / "tiny.json"
+    write_json(file, to_document(TINY))
+    for given in (TINY.name, str(file), file):
+        assert gangopt.solve(given, "lpt").solution == lpt(TINY)
+
+
+def test_numbers_of_numpy_are_accepted():
+    result = gangopt.solve(
+        TINY, "mxnet", time_limit=np.float32(5), rel_gap=np.float64(0), threads=np.int64(1), seed=np.int64(3)
+    )
+    assert result.solution == gangopt.solve(TINY, "mxnet", seed=3).solution
+    assert type(result.options["seed"]) is int
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"instance": None}, "instance None: an instance, or the name or path of one is needed"),
+        ({"instance": 3}, "instance 3: an instance"),
+        ({"instance": "parameters/none"}, "unknown instance 'parameters/none'"),
+        ({"method": None}, "method None: the name of a method or a function"),
+        ({"form": 3}, "form 3: the name of a form is needed"),
+        ({"solver": None}, "solver None: the name of a solver is needed"),
+        ({"on_progress": 3}, "on_progress 3: a function of one event is needed"),
+        ({"time_limit": "5"}, "time limit '5': seconds above 0, a number"),
+        ({"time_limit": True}, "time limit True: seconds above 0"),
+        ({"rel_gap": "0"}, "relative gap '0': a number"),
+        ({"threads": 1.0}, "threads 1.0: a whole number"),
+        ({"threads": True}, "threads True: a whole number"),
+        ({"threads": 40000}, "threads 40000: a whole number from 1 to 1024"),
+        ({"seed": "1"}, "seed '1': a whole number"),
+        ({"start": 3}, "start is a int, a ParametersSolution or a Result is needed"),
+    ],
+)
+def test_arguments_of_a_wrong_type_have_their_message(call, message):
+    with pytest.raises(InputError, match=message):
+        gangopt.solve(**{"instance": TINY, **call})
+
+
+def test_a_result_can_be_started_from():
+    rule = gangopt.solve(TINY, "lpt")
+    assert gangopt.solve(TINY, start=rule).objective <= rule.objective
+    with pytest.raises(InputError, match="start is a result of allocation, one of parameters is needed"):
+        gangopt.solve(TINY, start=gangopt.solve("allocation/optimus-figure4", "drf"))
+    with pytest.raises(InputError, match="start is a AllocationSolution, a ParametersSolution or a Result is needed"):
+        gangopt.solve(TINY, start=gangopt.solve("allocation/optimus-figure4", "drf").solution)
+    with pytest.raises(InputError, match="start is not feasible for parameters/random"):
+        gangopt.solve(TINY, start=gangopt.solve("parameters/random?blocks=5&servers=2", "lpt"))
+
+
+def test_a_result_without_a_solution_is_no_start(monkeypatch):
+    empty = claim(monkeypatch, termination="time_limit", solution=None)
+    with pytest.raises(InputError, match=r"start: the result of exact on parameters/random.* holds no solution"):
+        gangopt.solve(TINY, start=empty)
+
+
+def test_an_exact_method_that_finds_nothing_is_a_result(monkeypatch):
+    def exact(instance, controls):
+        raise NoSolutionError("nothing was found")
+
+    monkeypatch.setattr(EXACT, exact)
+    result = gangopt.solve(TINY)
+    assert (result.termination, result.solution_status, result.reason) == ("error", "none", "nothing was found")
+    result = gangopt.solve(TINY, time_limit=1e-9)
+    assert (result.termination, result.solution_status) == ("time_limit", "none")
