@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
@@ -100,16 +99,12 @@ def settings_of(controls: Controls) -> SolveSettings:
     )
 
 
-TIGHT = {"mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance": 1e-9}
-"""HiGHS's own 1e-6 lets an incumbent be better than any true solution by more than a proof may be off."""
-
-
 def _solve(model: Any, controls: Controls) -> SolverOutcome:  # noqa: ANN401 - Pyomo is untyped
     settings = settings_of(controls)
     if controls.solver == "highs":
         from gangopt.solvers.highs import solve_model
 
-        return solve_model(model, replace(settings, options=TIGHT), warm_start=controls.start is not None)
+        return solve_model(model, settings, warm_start=controls.start is not None)
     from gangopt.solvers.external import solve_external
 
     return solve_external(model, controls.solver, settings)

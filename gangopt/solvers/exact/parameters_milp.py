@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Caps", "Improved", "improve"]
 
-_TOLERANCE = 1e-9
-
 
 @dataclass(frozen=True)
 class Caps:
@@ -78,7 +76,6 @@ def improve(
         rel_gap=controls.rel_gap,
         threads=controls.threads,
         seed=controls.seed,
-        options={"mip_feasibility_tolerance": _TOLERANCE, "primal_feasibility_tolerance": _TOLERANCE},
     )
     outcome = solve_model(model, settings, warm_start=True)
     solution = None if outcome.values is None else read(model, instance)
@@ -122,5 +119,7 @@ def _whole_bound(outcome: SolverOutcome, total: int, unit: int) -> int | None:
     """
     if outcome.bound is None:
         return None
-    slack = 2 * _TOLERANCE * (total / unit + 2)
+    from gangopt.solvers.highs.handle import MIP_TOLERANCE
+
+    slack = 2 * MIP_TOLERANCE * (total / unit + 2)
     return max(0, math.ceil(outcome.bound / unit - slack - 1e-6)) * unit

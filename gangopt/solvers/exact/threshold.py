@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
 
 import numpy as np
 
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.instances.threshold_cuts import best_cut
 from gangopt.solvers.contract import Controls, Outcome
-from gangopt.solvers.exact.by_form import TIGHT, settings_of
+from gangopt.solvers.exact.by_form import settings_of
 from gangopt.solvers.heuristics.threshold import perceptron
 
 __all__ = ["duplicates_bound", "exact", "widest_margin"]
@@ -90,7 +89,7 @@ def _by_linear(instance: ThresholdInstance, controls: Controls, start: Threshold
     model = linear_model(instance)
     hint_linear(model, instance, start)
     built = time.perf_counter()
-    solved = solve_model(model, replace(settings_of(controls), options=TIGHT), warm_start=True)
+    solved = solve_model(model, settings_of(controls), warm_start=True)
     candidates = [start]
     if solved.values is not None:
         kept = np.array([item.value < 0.5 for item in model.error.values()])

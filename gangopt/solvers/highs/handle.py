@@ -15,7 +15,12 @@ from gangopt.solvers.highs.driver import Monitor, run_in_thread
 from gangopt.solvers.highs.library import new_highs, refuse_owned, set_options
 from gangopt.solvers.highs.records import SolveSettings
 
-__all__ = ["Handle", "cost_scale", "options_for"]
+__all__ = ["MIP_TOLERANCE", "Handle", "cost_scale", "mip_options", "options_for"]
+
+MIP_TOLERANCE = 1e-8
+"""By how much whole numbers and rows of a MIP may be off inside HiGHS."""
+_MIP_COST = 2.0**10
+"""Size to which the largest cost of a MIP is raised."""
 
 _IRREDUCIBLE = 6
 """The `iis_strategy` whose conflicts are irreducible for rows; the default finds nothing."""
@@ -27,10 +32,10 @@ _BINDING = {
 
 
 def cost_scale(arrays: LinearArrays) -> float:
-    """Return the power of two that brings the largest cost of a model with small costs to 1..2.
+    """Return the power of two that raises the largest cost of a model to 1..2 at least, in a MIP to 1024..2048.
 
     HiGHS compares objectives with absolute tolerances (1e-6 in branch and bound): with costs near 1e-9 it calls any
-    feasible point optimal. A power of two changes no digit of the costs.
+    feasible point optimal. A power of two changes no digit of the costs. Why a MIP needs more: see `mip_options`.
 
     Parameters
     ----------
@@ -39,12 +44,38 @@ def cost_scale(arrays: LinearArrays) -> float:
     Returns
     -------
     float
-        1 where the largest absolute cost is at least 1, or all are 0.
+        1 where the largest absolute cost is that large already, or all are 0.
     """
     largest = float(np.abs(arrays.costs).max(initial=0.0))
-    if largest == 0.0 or largest >= 1.0:
+    wanted = _MIP_COST if arrays.is_mip else 1.0
+    if largest == 0.0 or largest >= wanted:
         return 1.0
-    return 2.0 ** min(1 - math.frexp(largest)[1], 1000)
+    return wanted * 2.0 ** min(1 - math.frexp(largest)[1], 1000)
+
+
+def mip_options(settings: SolveSettings) -> dict[str, object]:
+    """Return the options under which branch and bound of HiGHS can be believed, unless the caller sets them.
+
+    With its own defaults HiGHS 1.16 calls about one in 400 of the small models of this package optimal at a wrong
+    value: a restart at the root can lose the optimum, costs near 1 are too small for its absolute tolerances, and at
+    1e-6 a big-M row lets an incumbent be better than any true solution. Tolerances of 1e-9 are worse still: then
+    rounding errors prune the optimum. `tests/benchmarks/test_false_optimum.py` counts.
+
+    Parameters
+    ----------
+    settings : how to solve
+
+    Returns
+    -------
+    dict
+        Values by HiGHS's own option names.
+    """
+    guard: dict[str, object] = {
+        "mip_allow_restart": False,
+        "mip_feasibility_tolerance": MIP_TOLERANCE,
+        "primal_feasibility_tolerance": MIP_TOLERANCE,
+    }
+    return {name: value for name, value in guard.items() if name not in settings.options}
 
 
 def options_for(settings: SolveSettings, scale: float = 1.0) -> dict[str, object]:
@@ -124,6 +155,8 @@ class Handle:
         if status == HighsStatus.kError:
             raise SolverError("HiGHS refused the model without a reason")
         set_options(self._highs, {"mip_abs_gap": self._settings.abs_gap * scale})
+        if arrays.is_mip:
+            set_options(self._highs, mip_options(self._settings))
         if basis is not None and basis.valid and not arrays.is_mip:
             self._reuse(basis, arrays.n_rows)
 

@@ -1,0 +1,33 @@
+"""Single forms on models that HiGHS's own defaults, or tolerances of 1e-9, call optimal at a wrong value."""
+
+import pytest
+
+import gangopt
+from gangopt.solvers.highs import SolveSettings, compile_model, solve_arrays
+
+LOST = [
+    *(("placement/random?servers=3&jobs=3&load=0.9", "pieces", seed) for seed in (15, 28, 333, 1164, 1182, 1214, 1476)),
+    *(("placement/random?servers=3&jobs=3&load=0.9", "tasks", seed) for seed in (203, 297, 441)),
+    ("parameters/random?blocks=6&servers=3", "assign", 142),
+    *(("parameters/random?blocks=6&servers=3", "groups", seed) for seed in (23, 27, 65, 119, 205)),
+    *(("threshold/random?jobs=12&features=2", "linear", seed) for seed in (27, 72, 99, 115, 1017, 1082, 1245)),
+]
+
+
+@pytest.mark.parametrize(("family", "form", "seed"), LOST)
+def test_a_form_alone_finds_the_optimum(family, form, seed):
+    instance = gangopt.load(f"{family}&seed={seed}")
+    alone = gangopt.solve(instance, form=form)
+    assert alone.proven
+    assert alone.objective == pytest.approx(gangopt.solve(instance).objective, rel=1e-9)
+
+
+def test_the_options_that_guard_a_mip_are_reported_and_can_be_set():
+    form = gangopt.problems["parameters"].form("groups")
+    arrays = compile_model(form.model(gangopt.load("parameters/random?blocks=6&servers=3&seed=27")))
+    guarded = solve_arrays(arrays)
+    assert guarded.options["mip_allow_restart"] is False
+    assert guarded.options["mip_feasibility_tolerance"] == guarded.options["primal_feasibility_tolerance"] == 1e-8
+    chosen = solve_arrays(arrays, SolveSettings(options={"mip_feasibility_tolerance": 1e-7}))
+    assert chosen.options["mip_feasibility_tolerance"] == 1e-7
+    assert chosen.options["mip_allow_restart"] is False
