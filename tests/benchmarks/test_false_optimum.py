@@ -1,6 +1,6 @@
 """How often HiGHS calls a wrong value optimal: its own defaults against the options that gangopt sets.
 
-Small instances of every decision are written in their explicit forms and solved twice. Each point found is cleaned (whole
+Small instances of every decision are written in their explicit forms and solved twice. Each point is cleaned (whole
 numbers rounded, the rest solved again to 1e-10); the best clean objective of a model is its reference. A claim is false
 when its objective is worse than the reference, and unclean when no true solution has it.
 """
