@@ -92,8 +92,8 @@ def compare(
     -------
     Comparison
         One row for every instance and method. A method that fails has a row that says why; an instance that cannot be
-        loaded, or that Ctrl-C left, has one such row. Instances of one name have their file, or else a number, behind
-        it.
+        loaded, or that Ctrl-C left unfinished, has one such row. Instances of one name have their file, or else a
+        number, behind it.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def compare(
     )
     for index, task in enumerate(tasks):
         if index not in rows:
-            rows[index] = (failed_row(task.label, "not begun when Ctrl-C came", status="interrupted"),)
+            rows[index] = (failed_row(task.label, "not finished when Ctrl-C came", status="interrupted"),)
     return Comparison(_distinct(rows, listed), interrupted)
 
 

@@ -111,7 +111,7 @@ def failed_row(instance: str, reason: str, *, problem: str = "", method: str = "
     reason : one line that says why
     problem : noun of the decision, empty if the instance could not be loaded
     method : the method, empty if all of them are meant
-    status : `failed`, or `interrupted` if it was not tried
+    status : `failed`, or `interrupted` if Ctrl-C came first
 
     Returns
     -------
@@ -126,8 +126,8 @@ class Comparison:
 
     Attributes
     ----------
-    rows : one for every instance and method; an instance that could not be loaded, or was not begun when Ctrl-C came,
-        has one row of its own
+    rows : one for every instance and method; an instance that could not be loaded, or was not finished when Ctrl-C
+        came, has one row of its own
     interrupted : whether it was stopped before all rows were there
     """
 

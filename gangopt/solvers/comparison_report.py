@@ -51,11 +51,11 @@ def _goal(noun: str) -> str:
 def _partial_lines(comparison: Comparison) -> list[str]:
     if not comparison.interrupted:
         return []
-    left = sum(_not_begun(row) for row in comparison.rows)
-    return [f"PARTIAL: interrupted by Ctrl-C, {left} instances were not begun"]
+    left = sum(_not_finished(row) for row in comparison.rows)
+    return [f"PARTIAL: interrupted by Ctrl-C, {left} of the instances not finished"]
 
 
-def _not_begun(row: Row) -> bool:
+def _not_finished(row: Row) -> bool:
     return row.status == "interrupted" and not row.problem
 
 
@@ -74,9 +74,9 @@ def remark_lines(comparison: Comparison) -> list[str]:
     Returns
     -------
     list of str
-        Without those of instances that were not begun, which are counted above the tables.
+        Without those of instances that Ctrl-C left, which are counted above the tables.
     """
-    return [row_remark(row) for row in comparison.rows if row.reason and not _not_begun(row)]
+    return [row_remark(row) for row in comparison.rows if row.reason and not _not_finished(row)]
 
 
 def _status(row: Row) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -66,9 +69,9 @@ def run_tasks(
         if journal_path is not None:
             rows, append = stack.enter_context(journal(journal_path, tasks))
         pending = [(index, task) for index, task in enumerate(tasks) if index not in rows]
-        pool = stack.enter_context(_opened(executor, workers, scheduler))
+        start = stack.enter_context(_opened(executor, workers, scheduler))
         try:
-            answers = stack.enter_context(contextlib.closing(_finished(function, pending, pool)))
+            answers = stack.enter_context(contextlib.closing(start(function, pending)))
             for index, finished in answers:
                 rows[index] = finished
                 interrupted = any(row.status == "interrupted" for row in finished)
@@ -84,13 +87,16 @@ def run_tasks(
     return rows, False
 
 
-def _finished(
-    function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]], pool: Executor | None
-) -> Generator[tuple[int, tuple[Row, ...]]]:
-    if pool is None:
-        for index, task in pending:
-            yield index, function(task)
-        return
+Answers = Generator[tuple[int, tuple[Row, ...]]]
+"""Rows by the index of their task, in the order of the tasks."""
+
+
+def _serial(function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]]) -> Answers:
+    for index, task in pending:
+        yield index, function(task)
+
+
+def _through(pool: Executor, function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]]) -> Answers:
     futures = [(index, task, pool.submit(function, task)) for index, task in pending]
     try:
         for index, task, future in futures:
@@ -98,6 +104,35 @@ def _finished(
     finally:
         for _, _, future in futures:
             future.cancel()
+
+
+def _in_processes(function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]], workers: int) -> Answers:
+    """Run tasks in worker processes, in new ones where one died.
+
+    A death ends all workers, and nobody can tell which task it was; so the first that has no answer then runs alone.
+    """
+    left = deque(pending)
+    while left:
+        with _processes(workers) as pool, contextlib.suppress(BrokenExecutor):
+            futures = [pool.submit(function, task) for _, task in left]
+            try:
+                for future in futures:
+                    if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
+                        break
+                    index, task = left.popleft()
+                    yield index, _answer(task.label, future)
+            finally:
+                for future in futures:
+                    future.cancel()
+        if left:
+            with _processes(1) as pool:
+                yield from _through(pool, function, [left.popleft()])
+
+
+def _processes(workers: int) -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")
+    # Ctrl-C in a terminal reaches the workers too; they end at once and leave it to this process to say so
+    return ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
 
 
 def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:
@@ -112,24 +147,25 @@ def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:
 
 
 @contextlib.contextmanager
-def _opened(executor: str | Executor | None, workers: int | None, scheduler: str | None) -> Iterator[Executor | None]:
+def _opened(
+    executor: str | Executor | None, workers: int | None, scheduler: str | None
+) -> Iterator[Callable[[Callable[[T], tuple[Row, ...]], list[tuple[int, T]]], Answers]]:
+    """Open what runs tasks: a function of the task's function and the tasks."""
     if workers is not None and not 1 <= workers <= 1024:
         raise InputError(f"workers {workers}: a whole number from 1 to 1024 is needed")
     if scheduler is not None and executor != "dask":
         raise InputError("a scheduler address is for the executor dask")
     if executor is None or executor == "serial":
-        yield None
+        yield _serial
     elif executor == "processes":
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers or os.cpu_count() or 1, mp_context=context) as pool:
-            yield pool
+        yield partial(_in_processes, workers=workers or os.cpu_count() or 1)
     elif executor == "dask":
         with _dask(scheduler) as client:
-            yield client
-    elif isinstance(executor, str):
-        raise InputError(f"unknown executor {executor!r}; known: serial, processes, dask")
+            yield partial(_through, client)
+    elif hasattr(executor, "submit"):
+        yield partial(_through, executor)
     else:
-        yield executor
+        raise InputError(f"unknown executor {executor!r}; known: serial, processes, dask")
 
 
 @contextlib.contextmanager

@@ -65,7 +65,7 @@ def test_an_interrupted_comparison_ends_with_130_and_says_where_it_goes_on(call,
     output = tmp_path / "rows.csv"
     code, out, err = call("compare", TINY, OTHER, "--methods", "lpt", "-o", output)
     assert code == 130
-    assert out.startswith("PARTIAL: interrupted by Ctrl-C, 1 instances were not begun\n")
+    assert out.startswith("PARTIAL: interrupted by Ctrl-C, 1 of the instances not finished\n")
     assert err.splitlines() == [
         f"gangopt: {output}.rows keeps the finished rows; the same command goes on from there",
         "gangopt: interrupted",

@@ -1,5 +1,6 @@
 """Rows, bounds, summaries, files and executors of comparisons."""
 
+import importlib
 import json
 import math
 import os
@@ -146,7 +147,7 @@ def test_an_interrupted_comparison_shows_what_it_lacks_in_every_file(tmp_path):
     assert [row.instance for row in partial.rows] == [NAMES[0]] * 3 + [NAMES[1], "parameters/resnet50-p4"]
     assert [row.status for row in partial.rows[3:]] == ["interrupted"] * 2
     assert partial.to_json()["interrupted"] is True
-    assert comparison_text(partial).startswith("PARTIAL: interrupted by Ctrl-C, 2 instances were not begun\n")
+    assert comparison_text(partial).startswith("PARTIAL: interrupted by Ctrl-C, 2 of the instances not finished\n")
     assert "PARTIAL" in html_report(partial)
     for suffix in (".parquet", ".csv", ".json"):
         file = tmp_path / f"rows{suffix}"
@@ -377,6 +378,45 @@ def test_an_unforeseen_error_of_a_method_is_a_failed_row(monkeypatch):
     comparison = gangopt.compare(NAMES[0], ["paa", "lpt"])
     assert [row.status for row in comparison.rows] == ["failed", "feasible"]
     assert comparison.rows[0].reason == "ZeroDivisionError: no servers"
+
+
+def test_a_dying_worker_costs_no_row_but_its_own(tmp_path, monkeypatch):
+    (tmp_path / "fragile_rule.py").write_text(
+        "import os\n"
+        "from gangopt.solvers.heuristics.parameters import lpt\n"
+        "def fragile(instance):\n"
+        "    return os._exit(9) if len(instance.sizes) == 7 else lpt(instance)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    fragile = importlib.import_module("fragile_rule").fragile
+    names = [f"parameters/random?blocks={blocks}&servers=2" for blocks in (5, 6, 7, 8, 9)]
+    rows = gangopt.compare(names, [fragile], executor="processes", workers=2).rows
+    assert [row.status for row in rows] == ["feasible", "feasible", "failed", "feasible", "feasible"]
+    assert "its worker process ended without an answer" in rows[2].reason
+
+
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_ctrl_c_stops_worker_processes_without_a_traceback(tmp_path, whole_group):
+    out = tmp_path / "rows.csv"
+    names = [f"parameters/random?blocks=6&servers=2&seed={seed}" for seed in range(3000)]
+    command = [sys.executable, "-m", "gangopt", "compare", *names, "--methods", "lpt", "-o", str(out)]
+    process = subprocess.Popen(
+        [*command, "--executor", "processes", "--workers", "2"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    journal = out.with_name("rows.csv.rows")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (journal.exists() and len(journal.read_text().splitlines()) > 3):
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT) if whole_group else os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.splitlines()[-1] == "gangopt: interrupted"
+    assert "Traceback" not in errors
+    assert Comparison.read(out).interrupted
 
 
 def test_ctrl_c_keeps_the_rows_that_were_finished(tmp_path):
