@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.errors import InputError
-from gangopt.instances import _checks_allocation as checks
+from gangopt.instances import checks
 from gangopt.instances.contract import Instance, Score, Violation
 from gangopt.instances.speed import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
 
@@ -42,10 +42,19 @@ class AllocationSolution:
     ----------
     workers : w_j, tasks, shape (J,)
     parameter_servers : p_j, tasks, shape (J,)
+
+    Raises
+    ------
+    InputError
+        If a number is not whole.
     """
 
     workers: tuple[int, ...]
     parameter_servers: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for field in ("workers", "parameter_servers"):
+            object.__setattr__(self, field, checks.whole_numbers(field, getattr(self, field)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +267,7 @@ class AllocationInstance(Instance):
         float
             Seconds; infinite where the configuration is not allowed.
         """
-        p, w = int(parameter_servers), int(workers)
+        p, w = parameter_servers, workers
         if not (1 <= p <= self.max_ps[j] and 1 <= w <= self.max_workers[j]):
             return math.inf
         if self.mode[j] == "table":

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.errors import InputError
-from gangopt.instances._placement_counting import most_jobs_by_counting
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.contract import Instance, Score, Violation
 from gangopt.instances.interval_times import (
@@ -23,6 +22,7 @@ from gangopt.instances.interval_times import (
     transfer_parts,
 )
 from gangopt.instances.placement import MAX_TASKS, TRANSFERS_PER_STEP, PlacementInstance
+from gangopt.instances.placement_counting import most_jobs_by_counting
 from gangopt.instances.placement_solution import PlacementSolution
 
 __all__ = ["INTERVAL", "IntervalInstance", "IntervalSolution"]
@@ -46,10 +46,21 @@ class IntervalSolution:
     ----------
     allocation : tasks of every job; a paused job holds none of them in this interval
     placement : pieces of every job on the servers, or why it is paused
+
+    Raises
+    ------
+    InputError
+        If one of the two is something else.
     """
 
     allocation: AllocationSolution
     placement: PlacementSolution
+
+    def __post_init__(self) -> None:
+        for part, kind in (("allocation", AllocationSolution), ("placement", PlacementSolution)):
+            if not isinstance(getattr(self, part), kind):
+                given = type(getattr(self, part)).__name__
+                raise InputError(f"{part}: given {given}, an object of type {kind.__name__} is needed")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

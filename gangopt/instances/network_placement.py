@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from gangopt.errors import InputError
+from gangopt.instances import checks
 from gangopt.instances.contract import Instance, Score, Violation
 
 __all__ = [
@@ -226,11 +227,7 @@ class NetworkPlacementSolution:
 
     def __post_init__(self) -> None:
         for field in ("workers", "ps_hosts"):
-            values = tuple(getattr(self, field))
-            if not set(map(type, values)) <= {int}:
-                at = next(k for k, value in enumerate(values) if type(value) is not int)
-                raise InputError(f"{field}[{at}]: {values[at]!r}, a whole number is needed")
-            object.__setattr__(self, field, values)
+            object.__setattr__(self, field, checks.whole_numbers(field, getattr(self, field)))
 
 
 def _require_labels(field: str, labels: tuple[str, ...], least: int, most: int) -> None:

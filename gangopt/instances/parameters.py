@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from gangopt.errors import InputError
+from gangopt.instances import checks
 from gangopt.instances.contract import Instance, Score, Violation
 
 __all__ = ["MAX_BLOCKS", "MAX_PARAMETERS", "MAX_SERVERS", "ParametersInstance", "ParametersSolution"]
@@ -169,10 +170,4 @@ class ParametersSolution:
     parts: tuple[tuple[tuple[int, int], ...], ...]
 
     def __post_init__(self) -> None:
-        for index, parts in enumerate(self.parts):
-            for part in parts:
-                if len(part) != 2 or any(type(value) is not int for value in part):
-                    raise InputError(
-                        f"parts[{index}]: {part!r}, a pair of whole numbers (server, parameters) is needed"
-                    )
-        object.__setattr__(self, "parts", tuple(tuple(sorted(parts)) for parts in self.parts))
+        object.__setattr__(self, "parts", checks.pieces("parts", self.parts, ("server", "parameters")))

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.errors import InputError
-from gangopt.instances import _checks_allocation as checks
-from gangopt.instances._placement_counting import most_jobs_by_counting
+from gangopt.instances import checks
 from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.instances.placement_counting import most_jobs_by_counting
 from gangopt.instances.placement_solution import PlacementSolution
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gangopt.errors import InputError
+from gangopt.instances import checks
 
 __all__ = ["PlacementSolution"]
 
@@ -29,18 +30,16 @@ class PlacementSolution:
     reasons: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "pieces", checks.pieces("pieces", self.pieces, ("server", "parameter servers", "workers"))
+        )
+        object.__setattr__(self, "reasons", checks.texts("reasons", self.reasons))
         if len(self.reasons) != len(self.pieces):
             raise InputError(f"reasons: {len(self.reasons)} given, one for each of {len(self.pieces)} jobs is needed")
         for index, (pieces, reason) in enumerate(zip(self.pieces, self.reasons, strict=True)):
-            for piece in pieces:
-                if len(piece) != 3 or any(type(value) is not int for value in piece):
-                    raise InputError(
-                        f"pieces[{index}]: {piece!r}, whole numbers (server, parameter servers, workers) are needed"
-                    )
             if bool(reason) == bool(pieces):
                 needed = "none, as the job is placed" if pieces else "some text, as the job has no pieces"
                 raise InputError(f"reasons[{index}]: {reason!r}, {needed}, is needed")
-        object.__setattr__(self, "pieces", tuple(tuple(sorted(pieces)) for pieces in self.pieces))
 
     @property
     def paused(self) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from gangopt.errors import InputError
+from gangopt.instances import checks
 from gangopt.instances.contract import Instance, Score, Violation
 
 __all__ = ["MARGIN", "MAX_FEATURES", "MAX_JOBS", "MAX_LABEL", "ThresholdInstance", "ThresholdSolution"]
@@ -186,17 +187,16 @@ class ThresholdSolution:
     ----------
     weights : a, one for every feature, in score per unit of the feature
     threshold : b, in units of the score; PACKLIMIT where the one weight is 1
+
+    Raises
+    ------
+    InputError
+        If a number is not finite.
     """
 
     weights: tuple[float, ...]
     threshold: float
 
     def __post_init__(self) -> None:
-        for name, number in (*((f"weights[{i}]", item) for i, item in enumerate(self.weights)), self._limit()):
-            if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-                raise InputError(f"{name}: {number!r}, a finite number is needed")
-        object.__setattr__(self, "weights", tuple(float(item) for item in self.weights))
-        object.__setattr__(self, "threshold", float(self.threshold))
-
-    def _limit(self) -> tuple[str, float]:
-        return "threshold", self.threshold
+        object.__setattr__(self, "weights", checks.finite_numbers("weights", self.weights))
+        object.__setattr__(self, "threshold", checks.finite("threshold", self.threshold))

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.errors import InputError
-from gangopt.instances._placement_counting import most_jobs_by_counting
 from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_counting import most_jobs_by_counting
 from gangopt.instances.placement_reasons import pause_reason
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.topology import named_cluster

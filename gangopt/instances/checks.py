@@ -1,0 +1,203 @@
+"""Checks of numbers, labels and tables in instances and solutions: a defect is one line with field, index, value."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import reprlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.errors import InputError
+
+__all__ = [
+    "LARGEST",
+    "counts",
+    "finite",
+    "finite_numbers",
+    "labels",
+    "numbers",
+    "pieces",
+    "resource_names",
+    "table",
+    "texts",
+    "whole",
+    "whole_numbers",
+]
+
+LARGEST = 1e15
+"""Largest magnitude of any number: whole numbers stay exact in double precision below it."""
+
+_MOST = int(LARGEST)
+
+
+def numbers(
+    field: str,
+    value: Any,  # noqa: ANN401 - input of any type is checked here
+    shape: tuple[int, ...],
+    low: float = 0.0,
+    high: float = LARGEST,
+) -> NDArray[np.float64]:
+    """Return a new float array of the shape, all entries finite and from low to high."""
+    try:
+        array = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{field}: numbers are needed") from None
+    _require_shape(field, array.shape, shape)
+    wrong = ~((array >= low) & (array <= high))
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise InputError(f"{field}{list(index)}: {array[index]:g}, a number from {low:g} to {high:g} is needed")
+    return array
+
+
+def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> NDArray[np.int64]:  # noqa: ANN401 - input of any type is checked here
+    """Return a new integer array of the shape, all entries whole and from low to high."""
+    array = np.array(value)
+    _require_shape(field, array.shape, shape)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{field}: whole numbers are needed, given {array.dtype.name}")
+    wrong = (array < low) | (array > high)
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise InputError(f"{field}{list(index)}: {int(array[index])}, a whole number from {low} to {high} is needed")
+    return array.astype(np.int64)
+
+
+def _require_shape(field: str, given: tuple[int, ...], needed: tuple[int, ...]) -> None:
+    if given != needed:
+        raise InputError(f"{field}: shape {given}, {needed} is needed")
+
+
+def labels(field: str, value: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels as a tuple, each a text and all different."""
+    result = tuple(value)
+    seen: set[str] = set()
+    for index, label in enumerate(result):
+        if not isinstance(label, str) or not 0 < len(label) <= 200:
+            raise InputError(f"{field}[{index}]: {label!r}, a text of 1 to 200 characters is needed")
+        if label in seen:
+            raise InputError(f"{field}[{index}]: {label!r} stands twice, every label must be different")
+        seen.add(label)
+    return result
+
+
+def resource_names(value: Sequence[str]) -> tuple[str, ...]:
+    """Return resource names, all different, of letters, digits, `_`, `-`, `.` and `/`."""
+    result = labels("resources", value)
+    if not result:
+        raise InputError("resources: empty, at least one resource is needed")
+    for index, name in enumerate(result):
+        if re.fullmatch(r"[A-Za-z0-9_./-]+", name) is None:
+            raise InputError(f"resources[{index}]: {name!r}, only letters, digits and _ . / - are allowed")
+    return result
+
+
+def table(field: str, value: Any) -> NDArray[np.float64]:  # noqa: ANN401 - input of any type is checked here
+    """Return a new read-only speed table over (parameter servers, workers); nan is a hole, and not all are holes."""
+    try:
+        array = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{field}: rows of equal length with numbers are needed") from None
+    if array.ndim != 2 or array.size == 0:
+        raise InputError(f"{field}: shape {array.shape}, rows (parameter servers) by columns (workers) are needed")
+    wrong = ~(np.isnan(array) | ((array >= 1 / LARGEST) & (array <= LARGEST)))
+    if wrong.any():
+        p, w = (int(i) for i in np.argwhere(wrong)[0])
+        raise InputError(f"{field}[{p}, {w}]: {array[p, w]:g} steps/s, from {1 / LARGEST:g} to {LARGEST:g} is needed")
+    if np.isnan(array).all():
+        raise InputError(f"{field}: every entry is a hole, at least one speed is needed")
+    array.setflags(write=False)
+    return array
+
+
+def whole(field: str, value: object) -> int:
+    """Return a whole number of a solution as a plain int; a truth value, a fraction or a text is none."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not -_MOST <= value <= _MOST:
+        raise InputError(f"{field}: {reprlib.repr(value)}, a whole number is needed, at most {LARGEST:g}")
+    return int(value)
+
+
+def whole_numbers(field: str, values: Any) -> tuple[int, ...]:  # noqa: ANN401 - input of any type is checked here
+    """Return the whole numbers of a solution as plain ints, from any sequence or array."""
+    items = _sequence(field, values, "whole numbers")
+    if set(map(type, items)) <= {int} and min(items, default=0) >= -_MOST and max(items, default=0) <= _MOST:
+        return items
+    return tuple(whole(f"{field}[{index}]", value) for index, value in enumerate(items))
+
+
+def finite(field: str, value: object) -> float:
+    """Return a finite number of a solution as a plain float; a truth value or a text is none."""
+    number = float("nan")
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            number = float(value)
+    if not math.isfinite(number):
+        raise InputError(f"{field}: {reprlib.repr(value)}, a finite number is needed")
+    return number
+
+
+def finite_numbers(field: str, values: Any) -> tuple[float, ...]:  # noqa: ANN401 - input of any type is checked here
+    """Return the finite numbers of a solution as plain floats, from any sequence or array."""
+    items = _sequence(field, values, "finite numbers")
+    return tuple(finite(f"{field}[{index}]", value) for index, value in enumerate(items))
+
+
+def pieces(
+    field: str,
+    values: Any,  # noqa: ANN401 - input of any type is checked here
+    columns: tuple[str, ...],
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return lists of tuples of whole numbers, each list in ascending order.
+
+    Parameters
+    ----------
+    field : name of the field
+    values : for every job or block its pieces
+    columns : what the numbers of a piece are, for the message
+
+    Returns
+    -------
+    tuple of tuple of tuple of int
+    """
+    needed = f"whole numbers ({', '.join(columns)})"
+    result = []
+    for index, items in enumerate(_sequence(field, values, "lists of pieces")):
+        where = f"{field}[{index}]"
+        held = (_piece(where, piece, len(columns), needed) for piece in _sequence(where, items, "pieces"))
+        result.append(tuple(sorted(held)))
+    return tuple(result)
+
+
+def _piece(where: str, piece: object, width: int, needed: str) -> tuple[int, ...]:
+    if type(piece) is tuple and len(piece) == width and all(type(n) is int and -_MOST <= n <= _MOST for n in piece):
+        return piece
+    numbers = _sequence(where, piece, needed)
+    try:
+        numbers = whole_numbers(where, numbers)
+    except InputError:
+        numbers = ()
+    if len(numbers) != width:
+        raise InputError(f"{where}: {reprlib.repr(piece)}, {needed} are needed")
+    return numbers
+
+
+def texts(field: str, values: Any) -> tuple[str, ...]:  # noqa: ANN401 - input of any type is checked here
+    """Return the texts of a solution as a tuple."""
+    items = _sequence(field, values, "texts")
+    for index, value in enumerate(items):
+        if not isinstance(value, str):
+            raise InputError(f"{field}[{index}]: {reprlib.repr(value)}, a text is needed")
+    return items
+
+
+def _sequence(field: str, values: Any, needed: str) -> tuple[Any, ...]:  # noqa: ANN401 - input of any type is checked here
+    if isinstance(values, np.ndarray) and values.ndim:
+        return tuple(values.tolist())
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes):
+        return tuple(values)
+    raise InputError(f"{field}: {reprlib.repr(values)}, {needed} are needed")
