@@ -1,0 +1,353 @@
+"""GPUs on offer to apps that bid for them (THEMIS's partial allocation): instance and judge, in exact rationals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from gangopt.errors import InputError, shown
+from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, AppBid, Bundle, Bystander
+from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.checks import counts, labels
+from gangopt.instances.contract import Instance, Score, Violation
+
+__all__ = ["AuctionInstance", "log_of", "mean_value"]
+
+MAX_MACHINES = 100_000
+"""Most machines of one instance."""
+
+MAX_APPS = 10_000
+"""Most apps that bid, and most bystanders."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AuctionInstance(Instance):
+    """Offered GPUs on machines in racks, and what every app would give for them.
+
+    Attributes
+    ----------
+    racks : label of every rack, index r from 0
+    machines : label of every machine, index m from 0
+    machine_rack : rack of every machine, shape (machines,)
+    offered : GPUs on offer, shape (machines,), whole numbers; those of one machine are alike
+    apps : the bids, index i from 0; ties go to the lower index
+    bystanders : apps that did not bid
+    """
+
+    noun: ClassVar[str] = "auction"
+    name: str
+    description: str = ""
+    source: str = ""
+    racks: tuple[str, ...]
+    machines: tuple[str, ...]
+    machine_rack: np.ndarray
+    offered: np.ndarray
+    apps: tuple[AppBid, ...]
+    bystanders: tuple[Bystander, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._set("racks", labels("racks", self.racks))
+        self._set("machines", labels("machines", self.machines))
+        for field, items, most in (
+            ("racks", self.racks, MAX_MACHINES),
+            ("machines", self.machines, MAX_MACHINES),
+            ("apps", self.apps, MAX_APPS),
+        ):
+            if not 1 <= len(items) <= most:
+                raise InputError(f"{field}: {len(items)} given, 1 to {most} are needed")
+        m = len(self.machines)
+        self._set("machine_rack", counts("machine_rack", self.machine_rack, (m,), 0, len(self.racks) - 1))
+        self._set("offered", counts("offered", self.offered, (m,), 0, 1_000_000))
+        self._set("apps", tuple(self.apps))
+        self._set("bystanders", tuple(self.bystanders))
+        labels("apps", [*(item.label for item in self.apps), *(item.label for item in self.bystanders)])
+        for i, app in enumerate(self.apps):
+            if any(machine >= m for machine, _ in app.held):
+                raise InputError(f"apps[{i}].held: {app.held}, machines from 0 to {m - 1} are known")
+        for b, item in enumerate(self.bystanders):
+            if isinstance(item.demand, bool) or not isinstance(item.demand, int) or item.demand < 0:
+                needed = "a whole number from 0 is needed"
+                raise InputError(f"bystanders[{b}].demand: {shown(item.demand)}, {needed}")
+        self._freeze()
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    @property
+    def total(self) -> int:
+        """R, number of GPUs on offer."""
+        return int(self.offered.sum())
+
+    @cached_property
+    def rack_offered(self) -> np.ndarray:
+        """GPUs on offer in every rack, shape (racks,)."""
+        return np.bincount(self.machine_rack, self.offered, minlength=len(self.racks)).astype(np.int64)
+
+    def home(self, app: int) -> tuple[int | None, int | None]:
+        """Return the machine and the rack in which all that an app holds lies, None where it is spread.
+
+        Parameters
+        ----------
+        app : index of an app that holds GPUs
+
+        Returns
+        -------
+        tuple of (int or None) and (int or None)
+        """
+        held = self.apps[app].held
+        racks = {int(self.machine_rack[machine]) for machine, _ in held}
+        machine = held[0][0] if len(held) == 1 else None
+        return machine, racks.pop() if len(racks) == 1 else None
+
+    def places(self, app: int, level: int) -> list[tuple[int, int]]:
+        """Return (place, GPUs on offer there) for the places of a level that count for an app, in order.
+
+        Parameters
+        ----------
+        app : index of the app
+        level : 0 machine, 1 rack, 2 cluster
+
+        Returns
+        -------
+        list of tuple of int
+            Only places that have a GPU on offer and in which all that the app holds lies.
+        """
+        if level == CLUSTER:
+            return [(0, self.total)] if self.total else []
+        sizes = self.offered if level == MACHINE else self.rack_offered
+        if not self.apps[app].held:
+            return [(place, size) for place, size in enumerate(sizes.tolist()) if size]
+        place = self.home(app)[level]
+        return [] if place is None or not sizes[place] else [(place, int(sizes[place]))]
+
+    def reach(self, app: int, bundle: Bundle) -> tuple[int, int, int]:
+        """Return the most GPUs of a bundle in one machine, in one rack, and in all, of places that count for the app.
+
+        Parameters
+        ----------
+        app : index of the app
+        bundle : GPUs won in addition to those held
+
+        Returns
+        -------
+        tuple of three int
+        """
+        total = sum(count for _, count in bundle)
+        in_rack: dict[int, int] = {}
+        for m, count in bundle:
+            rack = int(self.machine_rack[m])
+            in_rack[rack] = in_rack.get(rack, 0) + count
+        if not self.apps[app].held:
+            return max((count for _, count in bundle), default=0), max(in_rack.values(), default=0), total
+        machine, home = self.home(app)
+        at_machine = 0 if machine is None else dict(bundle).get(machine, 0)
+        return at_machine, 0 if home is None else in_rack.get(home, 0), total
+
+    def value(self, app: int, bundle: Bundle) -> Fraction:
+        """Return V of an app, exactly, for a bundle won in addition to what it holds; see `AppBid`.
+
+        Parameters
+        ----------
+        app : index of the app
+        bundle : (machine, number of GPUs)
+
+        Returns
+        -------
+        Fraction
+        """
+        bid = self.apps[app]
+        return max(bid.at(level, gpus) for level, gpus in enumerate(self.reach(app, bundle)))
+
+    @cached_property
+    def servable(self) -> int:
+        """Most apps that can have a value above 0, by counting GPUs: apps of the fewest needed GPUs first.
+
+        It is attained whenever apps take their fewest GPUs anywhere in the cluster.
+        """
+        fewest = [least for i in range(len(self.apps)) if (least := self._fewest(i)) is not None]
+        left, served = self.total, 0
+        for least in sorted(fewest):
+            left -= least
+            if left < 0:
+                break
+            served += 1
+        return served
+
+    def _fewest(self, app: int) -> int | None:
+        """Return the fewest GPUs that give an app a value above 0, None if none do."""
+        bid = self.apps[app]
+        if bid.value_at_zero:
+            return 0
+        found = []
+        for level in range(len(LEVELS)):
+            room = max((size for _, size in self.places(app, level)), default=0)
+            found += [k for k in range(1, min(room, len(bid.best[level]) - 1) + 1) if bid.best[level][k]][:1]
+        return min(found, default=None)
+
+    def check(self, solution: AuctionSolution) -> list[Violation]:
+        """Return every broken rule of an outcome; empty if it is feasible.
+
+        The rules: a bundle for every app (`one_bundle_per_app`) on machines that exist, with 1 or more GPUs each
+        (`known_machine`); no more GPUs of a machine than offered, gifts included, and before payment as well
+        (`machine_capacity`); what an app keeps is part of what it won (`kept_of_won`); 0 <= low <= high <= 1 for every
+        share (`share_of_payment`); a gift for each bystander within its demand (`demand_of_bystander`).
+
+        Parameters
+        ----------
+        solution : the outcome
+
+        Returns
+        -------
+        list of Violation
+        """
+        found = self._check_shape(solution)
+        if found:
+            return found
+        found += self._check_capacity([*solution.bundles, *solution.gifts], "")
+        if solution.won:
+            found += self._check_capacity(solution.won, " before payment")
+            for app, kept, won in zip(self.apps, solution.bundles, solution.won, strict=True):
+                had = dict(won)
+                for machine, count in kept:
+                    if count > had.get(machine, 0):
+                        where = f"app {app.label}, machine {self.machines[machine]}"
+                        found.append(Violation("kept_of_won", where, count, had.get(machine, 0), "GPUs"))
+        for app, (low, high) in zip(self.apps, solution.payments, strict=bool(solution.payments)):
+            if not 0 <= low <= high <= 1:
+                outside = low if low < 0 or low > high else high
+                found.append(Violation("share_of_payment", f"app {app.label}", float(outside), 1.0))
+        for item, gift in zip(self.bystanders, solution.gifts, strict=bool(solution.gifts)):
+            given = sum(count for _, count in gift)
+            if given > item.demand:
+                found.append(Violation("demand_of_bystander", f"app {item.label}", given, item.demand, "GPUs"))
+        return found
+
+    def _check_shape(self, solution: AuctionSolution) -> list[Violation]:
+        found = []
+        for field, needed, optional in (
+            ("bundles", len(self.apps), False),
+            ("won", len(self.apps), True),
+            ("payments", len(self.apps), True),
+            ("gifts", len(self.bystanders), True),
+        ):
+            given = len(getattr(solution, field))
+            if given != needed and not (optional and given == 0):
+                found.append(Violation("one_bundle_per_app", f"number of {field}", given, needed))
+        for bundle in (*solution.bundles, *solution.won, *solution.gifts):
+            machines = [machine for machine, _ in bundle]
+            for machine, count in bundle:
+                if not 0 <= machine < len(self.machines) or count < 1 or machines.count(machine) > 1:
+                    where = f"{count} GPUs on machine {machine}"
+                    found.append(Violation("known_machine", where, machine, len(self.machines) - 1))
+        return found
+
+    def _check_capacity(self, bundles: Iterable[Bundle], when: str) -> list[Violation]:
+        used = [0] * len(self.machines)
+        for bundle in bundles:
+            for machine, count in bundle:
+                used[machine] += count
+        return [
+            Violation("machine_capacity", f"machine {self.machines[m]}{when}", used[m], offered, "GPUs")
+            for m, offered in enumerate(self.offered.tolist())
+            if used[m] > offered
+        ]
+
+    def evaluate(self, solution: AuctionSolution) -> Score:
+        """Return the geometric mean of the values that the apps end with, over the most apps that can have one.
+
+        Parameters
+        ----------
+        solution : a feasible outcome
+
+        Returns
+        -------
+        Score
+            Objective: see `mean_value`. Metrics: `served`, apps with a value above 0; `mean_of_served`, geometric mean
+            over those; `max_rho` and `min_rho` of rho = 1 / V, None where it has no bound; `jain`, Jain's index of the
+            values of rho of the served apps; `gpus_used`, `gpus_given` to bystanders and `gpus_left_over`; `placement`,
+            mean over apps with GPUs of their value as a share of the best that as many GPUs could have; the least and
+            mean share kept and `payments`, a record for every app, where there are payments.
+        """
+        values = [self.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
+        served = [value for value in values if value]
+        rho = [1 / value for value in served]
+        used, given = _gpus(solution.bundles), _gpus(solution.gifts)
+        metrics: dict[str, object] = {
+            "served": len(served),
+            "mean_of_served": mean_value(served, len(served)),
+            "max_rho": float(max(rho)) if rho and len(served) == len(values) else None,
+            "min_rho": float(min(rho)) if rho else None,
+            "jain": float(sum(rho) ** 2 / (len(rho) * sum(r * r for r in rho))) if rho else None,
+            "gpus_used": used,
+            "gpus_given": given,
+            "gpus_left_over": self.total - used - given,
+            "placement": self._placement(solution.bundles, values),
+            **self._payments(solution),
+        }
+        return Score(mean_value(values, self.servable), metrics)
+
+    def _placement(self, bundles: Sequence[Bundle], values: Sequence[Fraction]) -> float | None:
+        scores = []
+        for i, bundle in enumerate(bundles):
+            held, most = self.apps[i].held, sum(count for _, count in bundle)
+            if not most:
+                continue
+            rooms = [max((size for _, size in self.places(i, level)), default=0) for level in range(len(LEVELS))]
+            best = max(self.apps[i].at(level, min(room, most)) for level, room in enumerate(rooms))
+            scores.append(float(values[i] / best) if best else float(not held))
+        return math.fsum(scores) / len(scores) if scores else None
+
+    def _payments(self, solution: AuctionSolution) -> dict[str, object]:
+        if not solution.payments:
+            return {}
+        proven = [low for low, high in solution.payments if low == high]
+        shares = [float(low) for low, _ in solution.payments]
+        records = [
+            {
+                "app": app.label,
+                "share_low": float(low),
+                "share_high": float(high),
+                "won": _gpus([solution.before_payment[i]]),
+                "kept": _gpus([solution.bundles[i]]),
+            }
+            for i, (app, (low, high)) in enumerate(zip(self.apps, solution.payments, strict=True))
+        ]
+        return {
+            "payments_proven": len(proven),
+            "least_share": min(shares),
+            "mean_share": math.fsum(shares) / len(shares),
+            "payments": records,
+        }
+
+
+def _gpus(bundles: Iterable[Bundle]) -> int:
+    return sum(count for bundle in bundles for _, count in bundle)
+
+
+def log_of(value: Fraction) -> float:
+    """Return the natural logarithm of a rational above 0, also where it is beyond the range of floats."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def mean_value(values: Sequence[Fraction], number: int) -> float:
+    r"""Return the geometric mean of the largest values, :math:`(\prod V)^{1/n}` over the n largest; 1 for n = 0.
+
+    Parameters
+    ----------
+    values : V of every app, exact
+    number : n; 0 is returned if fewer than n values are above 0
+
+    Returns
+    -------
+    float
+    """
+    largest = sorted(values, reverse=True)[:number]
+    if len(largest) < number or (largest and largest[-1] <= 0):
+        return 0.0
+    return math.exp(math.fsum(log_of(value) for value in largest) / number) if number else 1.0

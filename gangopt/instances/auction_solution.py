@@ -1,0 +1,54 @@
+"""The outcome of an auction: who wins which GPUs, what share of them everybody keeps, who is given the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from gangopt.errors import InputError, shown
+from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.checks import pieces
+
+__all__ = ["AuctionSolution", "Payment"]
+
+Payment = tuple[Fraction, Fraction]
+"""Bounds (low, high) on the share c that an app keeps; equal where the payment is proven."""
+
+
+@dataclass(frozen=True)
+class AuctionSolution:
+    """What the auction ends with.
+
+    Attributes
+    ----------
+    bundles : GPUs that each app ends with, (machine, number) with machines ascending; empty for none
+    payments : for each app the bounds on c; empty for a method without payments
+    won : GPUs that each app won before it paid; empty where everybody keeps all of it
+    gifts : GPUs that each bystander is given; empty for none
+    """
+
+    bundles: tuple[Bundle, ...]
+    payments: tuple[Payment, ...] = ()
+    won: tuple[Bundle, ...] = ()
+    gifts: tuple[Bundle, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("bundles", "won", "gifts"):
+            object.__setattr__(self, field, pieces(field, getattr(self, field), ("machine", "GPUs")))
+        object.__setattr__(self, "payments", tuple(_payment(k, item) for k, item in enumerate(self.payments)))
+
+    @property
+    def before_payment(self) -> tuple[Bundle, ...]:
+        """What each app won."""
+        return self.won or self.bundles
+
+
+def _payment(index: int, item: Any) -> Payment:  # noqa: ANN401 - input of any type is checked here
+    if not isinstance(item, Sequence) or len(item) != 2:
+        raise InputError(f"payments[{index}]: {shown(item)}, a lower and an upper bound are needed")
+    for bound in item:
+        if not isinstance(bound, Fraction | int) or isinstance(bound, bool):
+            raise InputError(f"payments[{index}]: {shown(bound)}, an exact rational is needed")
+    return (Fraction(item[0]), Fraction(item[1]))
