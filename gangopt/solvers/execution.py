@@ -113,26 +113,33 @@ def _in_processes(function: Callable[[T], tuple[Row, ...]], pending: list[tuple[
     """
     left = deque(pending)
     while left:
-        with _processes(workers) as pool, contextlib.suppress(BrokenExecutor):
-            futures = [pool.submit(function, task) for _, task in left]
-            try:
-                for future in futures:
-                    if not future.cancelled() and isinstance(future.exception(), BrokenExecutor):
-                        break
-                    index, task = left.popleft()
-                    yield index, _answer(task.label, future)
-            finally:
-                for future in futures:
-                    future.cancel()
+        with contextlib.suppress(BrokenExecutor), _processes(workers) as pool:
+            for future in [pool.submit(function, task) for _, task in left]:
+                if isinstance(future.exception(), BrokenExecutor):
+                    break
+                index, task = left.popleft()
+                yield index, _answer(task.label, future)
         if left:
             with _processes(1) as pool:
-                yield from _through(pool, function, [left.popleft()])
+                index, task = left.popleft()
+                yield index, _answer(task.label, pool.submit(function, task))
 
 
-def _processes(workers: int) -> ProcessPoolExecutor:
+@contextlib.contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Open worker processes; if they are left by an exception, as Ctrl-C is, they are ended at once."""
+    others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
-    # Ctrl-C in a terminal reaches the workers too; they end at once and leave it to this process to say so
-    return ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
+    # Ctrl-C in a terminal reaches the workers too: they end without a word and leave it to this process to speak
+    pool = ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
+    try:
+        yield pool
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown()
 
 
 def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:
