@@ -42,6 +42,7 @@ class LinearArrays:
     values : coefficient of each entry
     columns : Pyomo variables in column order; empty for arrays that come from no model
     rows : Pyomo constraints, or names, in row order; empty for rows without names
+    row_factors : what each row has been multiplied by, None where all are 1; messages divide by it
     """
 
     sense: Sense
@@ -57,6 +58,7 @@ class LinearArrays:
     values: Floats
     columns: Sequence[Any] = ()
     rows: Sequence[Any] = ()
+    row_factors: Floats | None = None
 
     @classmethod
     def from_matrix(
@@ -142,6 +144,10 @@ class LinearArrays:
         """Return the name of a row: that of its constraint, or `row k` (0-based)."""
         return _name(self.rows, row, "row")
 
+    def row_factor(self, row: int) -> float:
+        """Return what a row has been multiplied by."""
+        return 1.0 if self.row_factors is None else float(self.row_factors[row])
+
     def activity(self, x: Floats) -> Floats:
         """Return A x, the left side of every row at a point.
 
@@ -223,8 +229,8 @@ class LinearArrays:
             )
         for name, bad, array, allowed in (
             ("objective coefficient", ~(np.abs(self.costs) < INFINITE), self.costs, f"finite, below {INFINITE:g}"),
-            ("lower bound", ~(self.lower < INFINITE), self.lower, "a number or -inf"),
-            ("upper bound", ~(self.upper > -INFINITE), self.upper, "a number or inf"),
+            ("lower bound", ~(self.lower < INFINITE), self.lower, f"below {INFINITE:g}, which counts as infinite"),
+            ("upper bound", ~(self.upper > -INFINITE), self.upper, f"above -{INFINITE:g}, which counts as infinite"),
         ):
             if bad.any():
                 at = int(np.argmax(bad))
@@ -235,7 +241,10 @@ class LinearArrays:
         ):
             if bad.any():
                 at = int(np.argmax(bad))
-                raise InputError(f"{self.row_name(at)} has the {name} {array[at]}; a finite number or none is needed")
+                raise InputError(
+                    f"{self.row_name(at)} has the {name} {array[at]}; a number of size below {INFINITE:g}, "
+                    "which counts as infinite, or none is needed"
+                )
         bad = ~(np.abs(self.values) <= LARGEST_COEFFICIENT)
         if bad.any():
             entry = int(np.argmax(bad))

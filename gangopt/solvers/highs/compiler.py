@@ -28,11 +28,13 @@ from scipy.sparse import csr_matrix
 from gangopt.errors import InputError, NonlinearModelError
 from gangopt.solvers.highs.arrays import Floats, LinearArrays, Sense
 from gangopt.solvers.highs.columns import ColumnTable, bounds_and_integrality
+from gangopt.solvers.highs.scaling import row_extremes
 
 __all__ = ["compile_model"]
 
 CONSTANT_ROW_TOLERANCE = 1e-9
-"""A row without variables holds when it is violated by at most this times max(1, abs(its constant))."""
+"""A row without variables holds when it is violated by at most this times the largest of its constant and its unit: the
+largest coefficient of its fixed variables, at most 1, and 1 where it has none."""
 
 _UNDERSTOOD = {Block, Constraint, Var, Param, Expression, ExternalFunction, Set, RangeSet, Port, Suffix, Objective}
 _VARIABLE_CLASSES = {VarData, ScalarVar}
@@ -147,7 +149,7 @@ def _add_rows(walk: _Walk, blocks: list[Any]) -> _Rows:
             if not constraint.active or id(constraint) in seen:
                 continue
             seen.add(id(constraint))
-            lower, body, upper = constraint.to_bounded_expression()
+            lower, body, upper = _sides(constraint)
             if lower is None and upper is None:
                 continue
             rows.shifts.append(walk.add(body, constraint))
@@ -156,6 +158,15 @@ def _add_rows(walk: _Walk, blocks: list[Any]) -> _Rows:
             rows.upper.append(math.inf if upper is None else _number(upper, constraint))
             rows.ends.append(len(walk.coefficients))
     return rows
+
+
+def _sides(constraint: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+    try:
+        return constraint.to_bounded_expression()  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise InputError(
+            f"{constraint.name} is a ranged row with a variable bound; write it as two constraints"
+        ) from error
 
 
 def _number(bound: Any, constraint: Any) -> float:  # noqa: ANN401
@@ -257,10 +268,12 @@ def _assemble(
         matrix.eliminate_zeros()
     sense, offset = objective
     shifts = np.array(rows.shifts)
+    units = np.ones(len(shifts))
     used = np.zeros(n, dtype=np.bool_)
     used[positions] = True
     fixed = table.fixed()
     if fixed.any():
+        units = _units(matrix)
         constants = table.fixed_values(fixed, used)
         offset += float(costs @ constants)
         shifts += matrix @ constants
@@ -273,7 +286,7 @@ def _assemble(
         matrix, costs = matrix[:, kept], costs[kept]
     row_lower, row_upper = np.array(rows.lower) - shifts, np.array(rows.upper) - shifts
     constraints: list[Any] = rows.constraints
-    holds = _constant_rows_that_hold(matrix, row_lower, row_upper, shifts)
+    holds = _constant_rows_that_hold(matrix, row_lower, row_upper, np.maximum(units, np.abs(shifts)))
     if holds.any():
         constraints = list(compress(constraints, (~holds).tolist()))
         matrix, row_lower, row_upper = matrix[~holds], row_lower[~holds], row_upper[~holds]
@@ -295,8 +308,14 @@ def _assemble(
     )
 
 
-def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, shifts: Floats) -> NDArray[np.bool_]:  # noqa: ANN401
-    """Mark rows without entries whose constant lies within the bounds, to a tolerance relative to that constant."""
-    slack = CONSTANT_ROW_TOLERANCE * np.maximum(1.0, np.abs(shifts))
+def _units(matrix: Any) -> Floats:  # noqa: ANN401
+    """Return the largest coefficient of each row, at most 1, and 1 for a row without any."""
+    _, largest = row_extremes(matrix.indptr, np.abs(matrix.data))
+    return np.where(largest > 0, np.minimum(largest, 1.0), 1.0)
+
+
+def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, sizes: Floats) -> NDArray[np.bool_]:  # noqa: ANN401
+    """Mark rows without entries whose constant lies within the bounds, to a tolerance relative to the row's size."""
+    slack = CONSTANT_ROW_TOLERANCE * sizes
     empty: NDArray[np.bool_] = np.diff(matrix.indptr) == 0
     return empty & (lower <= slack) & (upper >= -slack)

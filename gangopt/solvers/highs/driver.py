@@ -42,12 +42,14 @@ class Monitor:
     trajectory : (seconds, incumbent, bound) at each change, objective in the model's own unit
     stopped : set when HiGHS is to stop at its next callback
     interrupted : whether Ctrl-C was the reason
+    trusted : whether the bounds of HiGHS hold for the model as stated; if not, none is reported
     """
 
     def __init__(self, settings: SolveSettings, maximise: bool, scale: float) -> None:
         self.trajectory: list[tuple[float, float | None, float | None]] = []
         self.stopped = threading.Event()
         self.interrupted = False
+        self.trusted = True
         self._settings = settings
         self._sign = -1.0 if maximise else 1.0
         self._scale = scale
@@ -107,7 +109,7 @@ class Monitor:
         """
         better = incumbent < self._incumbent
         self._incumbent = min(self._incumbent, incumbent)
-        believable = self._bound < bound < self._incumbent
+        believable = self.trusted and self._bound < bound < self._incumbent
         if believable:
             self._bound = bound
         known = min(self._bound, self._incumbent)

@@ -10,9 +10,10 @@ from highspy import HighsModelStatus as Status
 
 from gangopt.solvers.highs.arrays import Floats, LinearArrays
 from gangopt.solvers.highs.driver import Monitor
-from gangopt.solvers.highs.handle import Handle, cost_scale, options_for
+from gangopt.solvers.highs.handle import Handle, cost_scale, mip_options, options_for
 from gangopt.solvers.highs.library import HIGHS_VERSION
 from gangopt.solvers.highs.records import SolutionStatus, SolverOutcome, SolveSettings, Termination
+from gangopt.solvers.highs.scaling import DROPPED_BELOW, dropped_note, lost_coefficient
 from gangopt.solvers.highs.trivial import decide
 from gangopt.solvers.highs.verification import fixed_integers, rounded, violation
 
@@ -39,10 +40,8 @@ _OPTION_LIMITS = {
 }
 """Stops that only an option of the caller can cause."""
 _PRUNING_TOLERANCE = 1e-6
-"""HiGHS leaves out what is better by less than this in the costs it sees (`mip_feasibility_tolerance`)."""
+"""HiGHS leaves out what is better by about this in the costs it sees."""
 _RELATIVE_TOLERANCE = 1e-9
-_SMALLEST_COEFFICIENT = 1e-9
-"""HiGHS drops matrix entries at or below this size."""
 
 
 @dataclass
@@ -81,7 +80,7 @@ class Engine:
         Parameters
         ----------
         arrays : the model as stated
-        tight : the same, tightened
+        tight : the same, tightened, its rows scaled
         start : a full point to start from, or None
 
         Returns
@@ -109,7 +108,9 @@ class Engine:
         self, arrays: LinearArrays, tight: LinearArrays, start: Floats | None, monitor: Monitor, scale: float
     ) -> _Findings:
         self._handle.load(tight, scale)
-        notes = [*_dropped(tight), *self._offer(start, tight)]
+        lost, dropped = lost_coefficient(tight, self._dropped_below()), dropped_note(tight, self._dropped_below())
+        monitor.trusted = lost is None
+        notes = [*([] if dropped is None else [dropped]), *self._offer(start, tight)]
         status = self._handle.run(monitor)
         if status not in _TERMINATIONS and "presolve" not in self._settings.options:
             notes.append(f"HiGHS ended with {self._handle.status_text()!r} and was run again without presolve")
@@ -126,7 +127,11 @@ class Engine:
             self._read_point(arrays, tight, monitor, scale, findings)
         if monitor.interrupted:
             findings.termination = "interrupted"
-        return findings
+        return findings if lost is None else _without_claims(findings, lost)
+
+    def _dropped_below(self) -> float:
+        chosen = self._settings.options.get("small_matrix_value", DROPPED_BELOW)
+        return float(chosen)  # type: ignore[arg-type]
 
     def _offer(self, start: Floats | None, tight: LinearArrays) -> list[str]:
         if start is None:
@@ -170,7 +175,7 @@ class Engine:
             return
         findings.point = point
         if not arrays.is_mip:
-            findings.duals = self._handle.duals(scale)
+            findings.duals = _unscaled(self._handle.duals(scale), tight)
             if findings.termination == "optimal":
                 findings.bound = arrays.objective(point)
 
@@ -213,7 +218,7 @@ class Engine:
             trajectory=tuple(monitor.trajectory),
             solver="highs",
             version=HIGHS_VERSION,
-            options=options_for(self._settings),
+            options=options_for(self._settings) | (mip_options(self._settings) if arrays.is_mip else {}),
             conflict=findings.conflict,
             row_duals=row_duals,
             reduced_costs=reduced_costs,
@@ -240,6 +245,20 @@ class Engine:
         return bound, "feasible", None
 
 
-def _dropped(arrays: LinearArrays) -> list[str]:
-    small = int(np.count_nonzero(np.abs(arrays.values) <= _SMALLEST_COEFFICIENT))
-    return [f"HiGHS takes {small} coefficients of size {_SMALLEST_COEFFICIENT:g} or less as 0"] if small else []
+def _unscaled(duals: tuple[Floats, Floats] | None, tight: LinearArrays) -> tuple[Floats, Floats] | None:
+    """Return duals of the rows as stated; reduced costs do not change with the rows."""
+    if duals is None or tight.row_factors is None:
+        return duals
+    return duals[0] * tight.row_factors, duals[1]
+
+
+def _without_claims(findings: _Findings, lost: str) -> _Findings:
+    """Keep the point, which is checked, and whatever stopped the solve from outside, and claim nothing else."""
+    claimed = findings.termination in {"optimal", "infeasible", "unbounded"}
+    reason = f"{lost} (HiGHS calls the rest of the model {findings.termination})" if claimed else lost
+    return _Findings(
+        "error" if claimed else findings.termination,
+        findings.point,
+        nodes=findings.nodes,
+        notes=(*findings.notes, reason),
+    )

@@ -8,6 +8,7 @@ import numpy as np
 
 from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
 from gangopt.solvers.highs.records import Termination
+from gangopt.solvers.highs.scaling import with_scaled_rows
 
 __all__ = ["Decision", "decide", "tightened"]
 
@@ -34,7 +35,7 @@ class Decision:
 
 
 def tightened(arrays: LinearArrays) -> LinearArrays:
-    """Return the model with whole-number bounds on whole-number columns, and no bounds that cross by rounding.
+    """Return the model with scaled rows, whole bounds on whole-number columns, and no bounds that cross by rounding.
 
     Parameters
     ----------
@@ -43,8 +44,9 @@ def tightened(arrays: LinearArrays) -> LinearArrays:
     Returns
     -------
     LinearArrays
-        With the same solutions.
+        With the same solutions; rows as `with_scaled_rows` makes them.
     """
+    arrays = with_scaled_rows(arrays)
     lower, upper = arrays.lower, arrays.upper
     if arrays.is_mip:
         lower = np.where(arrays.integer, np.ceil(lower - _slack(lower)) + 0.0, lower)
@@ -70,17 +72,18 @@ def decide(arrays: LinearArrays) -> Decision | None:
     Decision or None
         None when HiGHS has to decide.
     """
-    for lower, upper, name in (
-        (arrays.lower, arrays.upper, arrays.column_name),
-        (arrays.row_lower, arrays.row_upper, arrays.row_name),
+    for lower, upper, name, factor in (
+        (arrays.lower, arrays.upper, arrays.column_name, lambda _: 1.0),
+        (arrays.row_lower, arrays.row_upper, arrays.row_name, arrays.row_factor),
     ):
         crossed = lower > upper
         if crossed.any():
             at = int(np.argmax(crossed))
-            reason = f"{name(at)} has the lower bound {lower[at]} above its upper bound {upper[at]}"
+            low, high = lower[at] / factor(at), upper[at] / factor(at)
+            reason = f"{name(at)} has the lower bound {low} above its upper bound {high}"
             return Decision("infeasible", conflict=(name(at),), message=reason)
     empty = np.diff(arrays.starts) == 0
-    broken = empty & ((arrays.row_lower > _TOLERANCE) | (arrays.row_upper < -_TOLERANCE))
+    broken = empty & ((arrays.row_lower > 0) | (arrays.row_upper < 0))
     if broken.any():
         at = int(np.argmax(broken))
         reason = f"{arrays.row_name(at)} has no variables and cannot hold"

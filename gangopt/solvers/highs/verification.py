@@ -8,10 +8,19 @@ import numpy as np
 
 from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
 
-__all__ = ["FEASIBILITY_TOLERANCE", "INTEGRALITY_TOLERANCE", "fixed_integers", "rounded", "violation"]
+__all__ = [
+    "FEASIBILITY_TOLERANCE",
+    "INTEGRALITY_TOLERANCE",
+    "WHOLE_TOLERANCE",
+    "fixed_integers",
+    "rounded",
+    "violation",
+]
 
 FEASIBILITY_TOLERANCE = 1e-6
-"""A row holds when it is violated by at most this times max(1, abs(bound), largest abs(term))."""
+"""A row, scaled, holds when it is violated by at most this times max(1, abs(bound), largest abs(term))."""
+WHOLE_TOLERANCE = 1e-12
+"""The same for the bound and the terms of a row with whole-number columns only, where nothing but sums is inexact."""
 INTEGRALITY_TOLERANCE = 1e-5
 """A value further than this from a whole number is not rounded but refused."""
 
@@ -70,14 +79,22 @@ def _broken_row(arrays: LinearArrays, x: Floats) -> str | None:
     lower = np.where(arrays.row_lower <= -INFINITE, -np.inf, arrays.row_lower)
     upper = np.where(arrays.row_upper >= INFINITE, np.inf, arrays.row_upper)
     excess = np.maximum(lower - activity, activity - upper)
-    suspects = np.flatnonzero(excess > FEASIBILITY_TOLERANCE)
-    for row in suspects.tolist():
-        entries = slice(arrays.starts[row], arrays.starts[row + 1])
-        terms = np.abs(arrays.values[entries] * x[arrays.indices[entries]])
-        bound = arrays.row_lower[row] if arrays.row_lower[row] > activity[row] else arrays.row_upper[row]
-        if excess[row] > FEASIBILITY_TOLERANCE * max(1.0, abs(bound), terms.max(initial=0.0)):
-            return f"{arrays.row_name(row)} is {activity[row]}, broken by {excess[row]:.3g}"
+    for row in np.flatnonzero(excess > FEASIBILITY_TOLERANCE).tolist():
+        if excess[row] > _allowed(arrays, row, x, activity[row]):
+            unit = arrays.row_factor(row)
+            return f"{arrays.row_name(row)} is {activity[row] / unit}, broken by {excess[row] / unit:.3g}"
     return None
+
+
+def _allowed(arrays: LinearArrays, row: int, x: Floats, activity: float) -> float:
+    """Return by how much a row may be broken, in the unit of its scaled numbers."""
+    entries = slice(arrays.starts[row], arrays.starts[row + 1])
+    columns = arrays.indices[entries]
+    terms = np.abs(arrays.values[entries] * x[columns])
+    bound = arrays.row_lower[row] if arrays.row_lower[row] > activity else arrays.row_upper[row]
+    size = max(abs(float(bound)), float(terms.max(initial=0.0)))
+    relative = WHOLE_TOLERANCE if arrays.integer[columns].all() else FEASIBILITY_TOLERANCE
+    return max(FEASIBILITY_TOLERANCE, relative * size)
 
 
 def fixed_integers(arrays: LinearArrays, x: Floats) -> LinearArrays:

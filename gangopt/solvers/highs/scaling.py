@@ -1,0 +1,167 @@
+"""Rows with small coefficients, made large enough for HiGHS to see, and what it does not see all the same.
+
+HiGHS takes matrix entries up to 1e-9 as 0 and lets a row be off by an absolute 1e-6 at most, whatever the size of its
+numbers: `1e-10 x >= 1` has no solution for it, and `1e-7 y + 1e-7 z <= 1e-7` always holds. A row times a power of two
+is the same row, digit for digit, and its numbers are then seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
+
+__all__ = ["DROPPED_BELOW", "dropped_note", "lost_coefficient", "reaches", "row_extremes", "with_scaled_rows"]
+
+DROPPED_BELOW = 1e-9
+"""HiGHS drops matrix entries at or below this size (`small_matrix_value`)."""
+_SMALL = 2.0**-10
+"""A row whose coefficients are all at least this large is left as it is."""
+_ROOM = 2.0**10
+"""Size up to which the largest term of a row may grow: then rounding errors stay far below the tolerance."""
+_LARGEST_SIDE = 1e19
+"""Sides of rows stay below this, and so below what HiGHS reads as infinite."""
+_NOISE = 2.0**-50
+"""An entry this much smaller than the largest of its row is what sums of floats leave over."""
+_VISIBLE = 1e-7
+"""What entries that are dropped may change in a scaled row at most: a tenth of the tolerance of rows."""
+
+
+def with_scaled_rows(arrays: LinearArrays) -> LinearArrays:
+    """Return the model with each row that has small coefficients times a power of two.
+
+    A row with a coefficient below 2^-10 is multiplied until its smallest coefficient is 1..2, or, if that comes first,
+    until its largest term is about 2^10, but at any rate until its largest coefficient is 2^-10. No row is made
+    smaller: differences between large whole numbers would be lost.
+
+    Parameters
+    ----------
+    arrays : the model, its rows not scaled before
+
+    Returns
+    -------
+    LinearArrays
+        The same solutions; `row_factors` holds the power of two of each row, None where all are 1.
+    """
+    sizes = np.abs(arrays.values)
+    if not ((sizes < _SMALL) & (sizes > 0)).any():
+        return arrays
+    smallest, largest = row_extremes(arrays.starts, sizes)
+    small = smallest < _SMALL
+    _, largest_term = row_extremes(arrays.starts, sizes * np.maximum(_finite(reaches(arrays)), 1.0)[arrays.indices])
+    side = np.maximum(_finite(np.abs(arrays.row_lower)), _finite(np.abs(arrays.row_upper)))
+    with np.errstate(divide="ignore"):
+        wanted = np.minimum(1.0 / smallest, _ROOM / np.maximum(largest_term, side))
+        factors = np.minimum(np.maximum(wanted, _SMALL / largest), _LARGEST_SIDE / side)
+    factors = np.where(small, np.exp2(np.ceil(np.log2(np.maximum(np.where(small, factors, 1.0), 1.0)))), 1.0)
+    if (factors == 1.0).all():
+        return arrays
+    return replace(
+        arrays,
+        row_lower=arrays.row_lower * factors,
+        row_upper=arrays.row_upper * factors,
+        values=arrays.values * np.repeat(factors, np.diff(arrays.starts)),
+        row_factors=factors,
+    )
+
+
+def reaches(arrays: LinearArrays) -> Floats:
+    """Return the largest absolute value that each column can take, inf where there is none.
+
+    Parameters
+    ----------
+    arrays : the model
+
+    Returns
+    -------
+    ndarray
+        One value a column.
+    """
+    reach = np.maximum(np.abs(arrays.lower), np.abs(arrays.upper))
+    return np.where(reach >= INFINITE, np.inf, reach)
+
+
+def row_extremes(starts: NDArray[np.int32], sizes: Floats) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest entry of each row that are not 0; inf and 0 for a row that has none.
+
+    Parameters
+    ----------
+    starts : first entry of each row, one more than rows
+    sizes : absolute values of the entries
+
+    Returns
+    -------
+    tuple of ndarray
+        Two vectors, one value a row.
+    """
+    smallest, largest = np.full(len(starts) - 1, np.inf), np.zeros(len(starts) - 1)
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        smallest[filled] = np.minimum.reduceat(np.where(sizes > 0, sizes, np.inf), starts[filled])
+        largest[filled] = np.maximum.reduceat(sizes, starts[filled])
+    return smallest, largest
+
+
+def lost_coefficient(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW) -> str | None:
+    """Say which entry HiGHS would drop although it may decide whether a row holds.
+
+    An entry is of no account if the terms of all that are dropped from its row come to less than 1e-7 together, or if
+    it is no more than the rounding error of the row's largest coefficient.
+
+    Parameters
+    ----------
+    arrays : the model as HiGHS gets it
+    dropped_below : size at or below which HiGHS drops entries
+
+    Returns
+    -------
+    str or None
+        One line that names row, column and coefficient in the model's own unit.
+    """
+    sizes, at = np.abs(arrays.values), _dropped(arrays, dropped_below)
+    if not len(at):
+        return None
+    rows = np.searchsorted(arrays.starts, at, side="right") - 1
+    terms = sizes[at] * reaches(arrays)[arrays.indices[at]]
+    largest = row_extremes(arrays.starts, sizes)[1][rows]
+    noise = (sizes[at] <= _NOISE * largest) & ~((terms > _VISIBLE * largest) & np.isfinite(terms))
+    terms[noise] = 0.0
+    together = np.bincount(rows, terms, minlength=arrays.n_rows)[rows]
+    seen = np.flatnonzero((together > _VISIBLE) & (terms > 0))
+    if not len(seen):
+        return None
+    entry, row = int(at[seen[0]]), int(rows[seen[0]])
+    name = arrays.column_name(int(arrays.indices[entry]))
+    return (
+        f"HiGHS takes the coefficient {arrays.values[entry] / arrays.row_factor(row):g} on {name} in "
+        f"{arrays.row_name(row)} as 0, too small beside the rest of the row; give {name} in a larger unit"
+    )
+
+
+def dropped_note(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW) -> str | None:
+    """Say how many entries HiGHS drops.
+
+    Parameters
+    ----------
+    arrays : the model as HiGHS gets it
+    dropped_below : size at or below which HiGHS drops entries
+
+    Returns
+    -------
+    str or None
+        One line, None where there are none.
+    """
+    count = len(_dropped(arrays, dropped_below))
+    return f"HiGHS takes {count} coefficients of size {dropped_below:g} or less as 0" if count else None
+
+
+def _dropped(arrays: LinearArrays, dropped_below: float) -> NDArray[np.intp]:
+    sizes = np.abs(arrays.values)
+    return np.flatnonzero((sizes <= dropped_below) & (sizes > 0))
+
+
+def _finite(sizes: Floats) -> Floats:
+    return np.where(sizes >= INFINITE, 0.0, sizes)
