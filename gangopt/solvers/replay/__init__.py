@@ -1,0 +1,1 @@
+"""Online replay: a workload under a policy, event by event."""

@@ -1,0 +1,229 @@
+"""The event loop of a replay: arrivals, ends, wishes of the policy, and the checks that nothing is lost."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangopt.errors import InputError, SolverError
+from gangopt.solvers.replay.conservation import check_end, check_event
+from gangopt.solvers.replay.costs import Overheads
+from gangopt.solvers.replay.filling import fill
+from gangopt.solvers.replay.log import Log
+from gangopt.solvers.replay.machines import Place, rule
+from gangopt.solvers.replay.phases import Phases
+from gangopt.solvers.replay.records import Ints, Plan, Policy
+from gangopt.solvers.replay.state import RUNNING, WAITING, State
+
+if TYPE_CHECKING:
+    from gangopt.instances.workload import Workload
+    from gangopt.topology import Cluster
+
+__all__ = ["Engine"]
+
+Progress = Callable[[int, int, float], None]
+"""Called with (ended jobs, all jobs, the replay's time in s)."""
+
+
+class Engine:
+    """Replays one workload under one policy.
+
+    At equal times ends come first, then arrivals, and the policy is asked once.
+
+    Parameters
+    ----------
+    workload : the jobs, every one with a duration and no larger than the cluster
+    policy : the scheduler; a deep copy of it is used
+    cluster : machines, or None where GPUs are only counted
+    n_gpus : GPUs
+    overheads : what starts and spread places cost
+    placement : rule of `gangopt.solvers.replay.machines.RULES`; None takes the policy's own `placement`, or `packed`
+    seed : of the policy's random numbers
+    on_progress : called from time to time
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        policy: Policy,
+        cluster: Cluster | None,
+        n_gpus: int,
+        overheads: Overheads,
+        *,
+        placement: str | None = None,
+        seed: int = 0,
+        on_progress: Progress | None = None,
+    ) -> None:
+        self.state = State(workload, cluster, n_gpus, seed)
+        self.policy: Any = copy.deepcopy(policy)
+        self.log = Log()
+        self._phases = Phases(workload)
+        self._overheads = overheads
+        self._placement = placement
+        self._position: Ints = np.zeros(len(workload), dtype=np.int64)
+        self._on_progress = on_progress
+        self._models = workload.texts("model") if overheads.by_model else None
+        self._sensitive = workload.numbers("network_intensive") == 1.0
+        self._wake = math.inf
+
+    def run(self) -> None:
+        """Replay to the end of the last job.
+
+        Raises
+        ------
+        InputError
+            If the policy returns a plan that cannot be followed, or leaves jobs waiting for ever.
+        SolverError
+            If a rule of conservation breaks: a fault of the engine, named with its event.
+        """
+        state, n = self.state, len(self.state.gpus)
+        while True:
+            upcoming = min(self._phases.next_arrival(), self._next_end(), self._wake)
+            if upcoming == math.inf:
+                break
+            state.now = upcoming
+            self._end_jobs()
+            state.arrived = self._phases.arrivals(state.now)
+            if len(state.arrived):
+                state.submit(state.arrived)
+                self.log.add_all(state.now, "arrive", state.arrived, state.gpus[state.arrived])
+            self._follow(self.policy.decide(state))
+            check_event(state, self.policy.name)
+            if self._on_progress is not None:
+                self._on_progress(self._phases.n_ended, n, state.now)
+        self._finish()
+
+    def _next_end(self) -> float:
+        running = self.state.running
+        return float(self.state.finish[running].min()) if len(running) else math.inf
+
+    def _end_jobs(self) -> None:
+        state = self.state
+        running = state.running
+        state.ended = running[state.finish[running] <= state.now]
+        for job in state.ended.tolist():
+            self._give_back(job)
+            self.log.add(state.now, "end", job, int(state.held[job]), state.place[job])
+            state.end(job)
+        if len(state.ended):
+            state.forget(state.ended)
+            self._phases.ended(state.ended)
+
+    def _follow(self, plan: Plan) -> None:
+        """Stop and start jobs as a plan says."""
+        state = self.state
+        sizes = self._checked(plan)
+        self._wake = plan.wake
+        keeps = state.is_running(plan.order)
+        if plan.preempt:
+            chosen = fill(sizes, state.n_gpus, skip=plan.skip)
+            keeps &= chosen & (sizes == state.held[plan.order])
+            if plan.places is not None:
+                keeps &= np.array([self._stays(job, plan.places) for job in plan.order.tolist()], dtype=np.bool_)
+            self._stop_all_but(plan.order[keeps])
+        waits = np.flatnonzero(~keeps)
+        if state.machines is None:
+            fits = chosen[waits] if plan.preempt else fill(sizes[waits], state.n_free, skip=plan.skip)
+            for position in waits[fits].tolist():
+                self._start(plan, position, int(sizes[position]), ())
+        else:
+            self._start_placed(plan, sizes, waits)
+
+    def _start_placed(self, plan: Plan, sizes: Ints, waits: Ints) -> None:
+        """Start by priority what can be placed: a gang that fits by count may find no place under a strict rule."""
+        state = self.state
+        for position in waits.tolist():
+            if not state.n_free:
+                return
+            size = int(sizes[position])
+            place = self._place(plan, int(plan.order[position]), size) if size <= state.n_free else None
+            if place is not None:
+                self._start(plan, position, size, place)
+            elif not plan.skip:
+                return
+
+    def _start(self, plan: Plan, position: int, gpus: int, place: Place) -> None:
+        state = self.state
+        job = int(plan.order[position])
+        rate = 1.0 if plan.rates is None else float(plan.rates[position])
+        if place and state.machines is not None:
+            level = state.machines.level(place)
+            rate /= self._overheads.slowdown(level, bool(self._sensitive[job]))
+            state.machines.take(place)
+        again = bool(state.starts[job])
+        delay = self._overheads.seconds(None if self._models is None else self._models[job], again)
+        state.place[job] = place
+        state.start(job, gpus, rate, delay)
+        self.log.add(state.now, "start", job, gpus, place)
+
+    def _stop_all_but(self, kept: Ints) -> None:
+        stays = np.zeros(len(self.state.gpus), dtype=np.bool_)
+        stays[kept] = True
+        running = self.state.running
+        for job in running[~stays[running]].tolist():
+            self._give_back(job)
+            self.log.add(self.state.now, "stop", job, int(self.state.held[job]), self.state.place[job])
+            self.state.stop(job)
+            self.state.place[job] = ()
+
+    def _give_back(self, job: int) -> None:
+        if self.state.machines is not None:
+            self.state.machines.release(self.state.place[job])
+
+    def _place(self, plan: Plan, job: int, gpus: int) -> Place | None:
+        machines = self.state.machines
+        if machines is None:
+            return ()
+        if plan.places is not None and job in plan.places:
+            place = tuple(sorted((int(m), int(g)) for m, g in plan.places[job].items() if g))
+            short = [m for m, g in place if not 0 <= m < len(machines.free) or not 0 < g <= machines.free[m]]
+            if short or sum(g for _, g in place) != gpus:
+                raise self._bad_plan(f"places job {self._id(job)} of {gpus} GPUs on {place}, where that is not free")
+            return place
+        chosen: Any = self._placement or getattr(self.policy, "placement", "packed")
+        name = chosen if isinstance(chosen, str) else chosen(self.state, job)
+        return rule(name)(machines, gpus)
+
+    def _stays(self, job: int, places: Mapping[int, Mapping[int, int]]) -> bool:
+        wanted = places.get(job)
+        return wanted is None or dict(self.state.place[job]) == {m: g for m, g in wanted.items() if g}
+
+    def _checked(self, plan: Plan) -> Ints:
+        """Return the GPUs of the jobs of a plan after checking what a policy can do wrong."""
+        state, order = self.state, plan.order
+        if not isinstance(order, np.ndarray) or (len(order) and order.dtype.kind not in "iu"):
+            raise self._bad_plan("returns an order that is no array of whole numbers")
+        if len(order) and not (order.min() >= 0 and order.max() < len(state.gpus)):
+            raise self._bad_plan(f"names a job outside 0..{len(state.gpus) - 1}")
+        self._position[order] = np.arange(len(order))
+        again = self._position[order] != np.arange(len(order))
+        if again.any():
+            raise self._bad_plan(f"names job {self._id(int(order[np.argmax(again)]))} twice")
+        strange = ~((state.status[order] == RUNNING) | (state.status[order] == WAITING))
+        if strange.any():
+            raise self._bad_plan(f"names job {self._id(int(order[np.argmax(strange)]))}, which neither waits nor runs")
+        if not plan.wake > state.now:
+            raise self._bad_plan(f"wants to be woken at {plan.wake} s, which is not after now")
+        for values, name in ((plan.gpus, "gpus"), (plan.rates, "rates")):
+            if values is not None and (len(values) != len(order) or not (np.asarray(values) > 0).all()):
+                raise self._bad_plan(f"gives {name} that are not one number above 0 for each job of the order")
+        return state.gpus[order] if plan.gpus is None else np.asarray(plan.gpus, dtype=np.int64)
+
+    def _bad_plan(self, text: str) -> InputError:
+        return InputError(f"policy {self.policy.name} at {self.state.now:g} s {text}")
+
+    def _id(self, job: int) -> str:
+        return self.state.workload.ids[job]
+
+    def _finish(self) -> None:
+        state = self.state
+        if len(state.active):
+            stuck = ", ".join(self._id(job) for job in state.active[:5].tolist())
+            raise self._bad_plan(f"leaves {len(state.active)} jobs waiting for ever: {stuck}")
+        check_end(state, self.policy.name)
+        if self._phases.n_ended != len(state.gpus):
+            raise SolverError(f"{self.policy.name}: {len(state.gpus) - self._phases.n_ended} jobs were lost")

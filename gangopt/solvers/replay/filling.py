@@ -1,0 +1,40 @@
+"""Going through jobs by priority and taking each one that fits as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gangopt.solvers.replay.records import Ints
+
+__all__ = ["fill"]
+
+
+def fill(sizes: Ints, capacity: int, *, skip: bool = True) -> npt.NDArray[np.bool_]:
+    """Take gangs in order while they fit.
+
+    Parameters
+    ----------
+    sizes : GPUs of each gang in order of priority, all above 0
+    capacity : free GPUs
+    skip : whether gangs after one that does not fit are tried
+
+    Returns
+    -------
+    ndarray of bool
+        Whether each gang is taken.
+    """
+    taken = np.zeros(len(sizes), dtype=np.bool_)
+    rest = np.flatnonzero(sizes <= capacity) if skip else np.arange(len(sizes))
+    left = capacity
+    while len(rest):
+        filled = np.cumsum(sizes[rest])
+        fitting = int(np.searchsorted(filled, left, side="right"))
+        taken[rest[:fitting]] = True
+        if fitting == len(rest) or not skip:
+            return taken
+        if fitting:
+            left -= int(filled[fitting - 1])
+        rest = rest[fitting + 1 :]
+        rest = rest[sizes[rest] <= left]
+    return taken

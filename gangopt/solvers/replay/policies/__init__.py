@@ -1,0 +1,1 @@
+"""Policies of the papers and the baselines that they are measured against."""

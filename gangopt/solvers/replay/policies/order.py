@@ -1,0 +1,82 @@
+"""Policies that sort the jobs once at each event: FIFO, smallest first, shortest remaining time and service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangopt.solvers.replay.records import Plan
+from gangopt.solvers.replay.state import State
+
+__all__ = ["BestEffort", "Fifo", "ShortestRemainingService", "ShortestRemainingTime", "SmallestFirst", "YarnCs"]
+
+
+@dataclass
+class Fifo:
+    """First in, first out, without preemption: the first job that does not fit holds up all that came after it."""
+
+    name: str = "fifo"
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs by arrival; ties by file order."""
+        return Plan(state.active, preempt=False, skip=False)
+
+
+@dataclass
+class YarnCs:
+    """YARN's capacity scheduler as in Tiresias: FIFO with head-of-line blocking, gangs consolidated or waiting."""
+
+    name: str = "yarn-cs"
+    placement: str = "consolidated"
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs by arrival; ties by file order."""
+        return Plan(state.active, preempt=False, skip=False)
+
+
+@dataclass
+class BestEffort:
+    """YARN's capacity scheduler without head-of-line blocking: jobs that fit pass those that do not."""
+
+    name: str = "best-effort"
+    placement: str = "consolidated"
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs by arrival; ties by file order."""
+        return Plan(state.active, preempt=False, skip=True)
+
+
+@dataclass
+class SmallestFirst:
+    """The job with the fewest GPUs first (SF of Tiresias, table 1)."""
+
+    name: str = "sf"
+    preempt: bool = True
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs by GPUs; ties by arrival and file order."""
+        return Plan(state.active[np.argsort(state.gpus[state.active], kind="stable")], preempt=self.preempt)
+
+
+@dataclass
+class ShortestRemainingTime:
+    """The job with the least remaining running time first; knows every duration (SRTF)."""
+
+    name: str = "srtf"
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs by remaining time; ties by arrival and file order."""
+        return Plan(state.active[np.argsort(state.remaining(state.active), kind="stable")])
+
+
+@dataclass
+class ShortestRemainingService:
+    """The job with the least remaining time times GPUs first; knows every duration (SRSF)."""
+
+    name: str = "srsf"
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs by remaining service; ties by arrival and file order."""
+        service = state.remaining(state.active) * state.gpus[state.active]
+        return Plan(state.active[np.argsort(service, kind="stable")])

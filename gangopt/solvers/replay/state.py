@@ -1,0 +1,176 @@
+"""What is known of every job at a moment of a replay."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gangopt.solvers.replay.machines import Machines, Place
+from gangopt.solvers.replay.records import Floats, Ints
+
+if TYPE_CHECKING:
+    from gangopt.instances.workload import Workload
+    from gangopt.topology import Cluster
+
+__all__ = ["DONE", "RUNNING", "WAITING", "State"]
+
+HIDDEN, WAITING, RUNNING, DONE = 0, 1, 2, 3
+
+Jobs = Ints | Sequence[int]
+
+
+class State:
+    """Jobs, GPUs and the time, as a policy sees them. Policies read; only the engine changes anything.
+
+    Times are in s on the workload's clock, work in s of the logged duration on the logged GPUs, service in GPU s.
+    Arrays have one entry a job, in the workload's order.
+
+    Parameters
+    ----------
+    workload : the jobs; every one needs a duration
+    cluster : machines to place jobs on, or None where GPUs are only counted
+    n_gpus : GPUs there are
+    seed : of `rng`
+
+    Attributes
+    ----------
+    now : s
+    workload, cluster : as given
+    n_gpus, n_free : GPUs there are, and those that no job holds
+    machines : free GPUs by machine, None where GPUs are only counted
+    arrived, ended : jobs that did so since the policy was asked last
+    active : jobs that wait or run, in order of arrival
+    gpus, arrival, duration : of the workload
+    status : 0 not yet submitted, 1 waiting, 2 running, 3 ended
+    held : GPUs that each job holds
+    first_start : when each job started first, nan before
+    starts : how often each job has started
+    ended_at : when each job ended, nan before
+    place : (machine, GPUs) pairs of each running job, empty without machines
+    rng : random numbers of the policy
+    """
+
+    def __init__(self, workload: Workload, cluster: Cluster | None, n_gpus: int, seed: int) -> None:
+        n = len(workload)
+        self.workload, self.cluster, self.n_gpus = workload, cluster, n_gpus
+        self.machines = None if cluster is None else Machines(cluster)
+        self.rng = np.random.default_rng(seed)
+        self.now = -math.inf
+        self.n_free = n_gpus
+        self.arrived: Ints = np.empty(0, dtype=np.int64)
+        self.ended: Ints = np.empty(0, dtype=np.int64)
+        self.active: Ints = np.empty(0, dtype=np.int64)
+        self.gpus: Ints = workload.gpus
+        self.arrival: Floats = workload.arrival
+        self.duration: Floats = workload.duration
+        self.status: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
+        self.held: Ints = np.zeros(n, dtype=np.int64)
+        self.first_start: Floats = np.full(n, np.nan)
+        self.starts: Ints = np.zeros(n, dtype=np.int64)
+        self.ended_at: Floats = np.full(n, np.nan)
+        self.place: list[Place] = [()] * n
+        self.finish: Floats = np.full(n, np.inf)
+        self._left: Floats = self.duration.copy()
+        self._rate: Floats = np.ones(n)
+        self._since: Floats = self.arrival.copy()
+        self._ready: Floats = self.arrival.copy()
+        self._service: Floats = np.zeros(n)
+        self._executed: Floats = np.zeros(n)
+        self._done: Floats = np.zeros(n)
+
+    @property
+    def running(self) -> Ints:
+        """Jobs that run, in order of arrival."""
+        return np.asarray(self.active[self.status[self.active] == RUNNING], dtype=np.int64)
+
+    @property
+    def waiting(self) -> Ints:
+        """Jobs that wait, in order of arrival."""
+        return np.asarray(self.active[self.status[self.active] == WAITING], dtype=np.int64)
+
+    def is_running(self, jobs: Jobs) -> npt.NDArray[np.bool_]:
+        """Return whether each job runs."""
+        return np.asarray(self.status[jobs] == RUNNING)
+
+    def remaining(self, jobs: Jobs) -> Floats:
+        """Return the work left of each job: s of its logged duration. Unknown to a real scheduler."""
+        left = self._left[jobs]
+        at = np.flatnonzero(self.status[jobs] == RUNNING)
+        if len(at):
+            chosen = np.asarray(jobs)[at]
+            left[at] = (self.finish[chosen] - np.maximum(self.now, self._ready[chosen])) * self._rate[chosen]
+        return left
+
+    def executed(self, jobs: Jobs) -> Floats:
+        """Return for how long each job has run, in s."""
+        return np.asarray(self._executed[jobs] + np.where(self.is_running(jobs), self.now - self._since[jobs], 0.0))
+
+    def service(self, jobs: Jobs) -> Floats:
+        """Return the service that each job has attained: GPUs held times time, in GPU s."""
+        return np.asarray(self._service[jobs] + self.held[jobs] * (self.now - self._since[jobs]))
+
+    def waited(self, jobs: Jobs) -> Floats:
+        """Return for how long each job has waited since it last stopped or arrived, in s; 0 where it runs."""
+        return np.where(self.is_running(jobs), 0.0, self.now - self._since[jobs])
+
+    def model_of(self, job: int) -> str | None:
+        """Return the network that a job trains, None if unknown."""
+        return self.workload.texts("model")[job]
+
+    def submit(self, jobs: Ints) -> None:
+        """Let jobs wait that did not exist before; for the engine alone."""
+        self.status[jobs] = WAITING
+        self._since[jobs] = self.now
+        self.active = np.sort(np.concatenate([self.active, jobs]))
+
+    def start(self, job: int, gpus: int, rate: float, delay: float) -> None:
+        """Let a job run from now on, with progress after `delay` seconds; for the engine alone."""
+        self.status[job] = RUNNING
+        if not self.starts[job]:
+            self.first_start[job] = self.now
+        self.starts[job] += 1
+        self.held[job] = gpus
+        self.n_free -= gpus
+        self._rate[job] = rate
+        self._since[job] = self.now
+        self._ready[job] = self.now + delay
+        self.finish[job] = self.now + delay + self._left[job] / rate
+
+    def stop(self, job: int) -> None:
+        """Let a running job wait; for the engine alone."""
+        self._leave(job)
+        self._left[job] -= self._progress(job)
+        self.finish[job] = math.inf
+        self.status[job] = WAITING
+        self._since[job] = self.now
+
+    def end(self, job: int) -> None:
+        """Let a running job end at its finish time, which is now; for the engine alone."""
+        self._leave(job)
+        self._left[job] = 0.0
+        self.status[job] = DONE
+        self.ended_at[job] = self.now
+
+    def forget(self, jobs: Ints) -> None:
+        """Take ended jobs off the active ones; for the engine alone."""
+        self.active = self.active[self.status[self.active] != DONE]
+        self.finish[jobs] = math.inf
+
+    def _leave(self, job: int) -> None:
+        seconds = self.now - self._since[job]
+        self._executed[job] += seconds
+        self._service[job] += seconds * self.held[job]
+        self._done[job] += self._progress(job)
+        self.n_free += int(self.held[job])
+        self.held[job] = 0
+
+    def _progress(self, job: int) -> float:
+        return max(0.0, float(self.now - self._ready[job])) * float(self._rate[job])
+
+    def work_done(self, jobs: Jobs) -> Floats:
+        """Return the sum of rate times time over the ended runs of each job, in s of its logged duration."""
+        return self._done[jobs]
