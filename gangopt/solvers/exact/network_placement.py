@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import Any, Literal
 
-from gangopt.errors import InfeasibleError
+from gangopt.errors import InfeasibleError, NoSolutionError
+from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact.clock import Clock
 from gangopt.solvers.exact.network_placement_bounds import Reduced, lower_bound, reduce_machines
 from gangopt.solvers.exact.network_placement_improve import improve
 from gangopt.solvers.exact.network_placement_packing import RULES, Packer, Packing, require_room
+from gangopt.solvers.heuristics.network_placement import greedy_load
 
 __all__ = ["exact"]
 
@@ -38,7 +42,8 @@ def exact(
     - `window` minimises T between bound and incumbent, then asks for anything below the new incumbent;
     - `bisection` fixes T midway and packs, again and again, and minimises over the last millionths.
 
-    Both end when nothing fits below (1 - 4e-10) times the incumbent, or earlier at the relative gap asked for.
+    Both end when nothing fits below (1 - 4e-10) times the incumbent, or earlier at the relative gap asked for. Where
+    the solver's tolerances hide the last of the gap, the termination is `completed`, with the bound that was proven.
 
     Parameters
     ----------
@@ -62,6 +67,8 @@ def exact(
         run.combinatorial()
         if not run.closed():
             termination, reason = run.levels(search)
+    except OutOfTime as stop:
+        termination, reason = "time_limit", str(stop)
     except KeyboardInterrupt:
         termination, reason = "interrupted", "interrupted by the user"
     return run.outcome(termination, reason)
@@ -72,9 +79,10 @@ class _Run:
 
     def __init__(self, instance: NetworkPlacementInstance, controls: Controls) -> None:
         self.instance, self.controls = instance, controls
-        self.reduced: Reduced = reduce_machines(instance)
+        self.clock = Clock(controls.remaining())
+        self.reduced: Reduced = reduce_machines(instance, self.clock)
         require_room(instance, self.reduced)
-        self.packer = Packer(instance, self.reduced)
+        self.packer = Packer(instance, self.reduced, self.clock)
         self.solution: NetworkPlacementSolution | None = None
         self.objective = float("inf")
         self.bound = float(instance.traffic.max())
@@ -114,23 +122,22 @@ class _Run:
         """Return whether the gap asked for, or that of a proven optimum, is reached."""
         return self.objective - self.bound <= max(self.controls.rel_gap, 2 * _PROVEN) * self.bound
 
-    def expired(self) -> bool:
-        """Return whether the time is over."""
-        return self.controls.remaining() == 0
-
     def combinatorial(self) -> None:
         """Bound, pack at levels between bound and incumbent, and exchange."""
         reduced, scale = self.reduced, self.reduced.scale
+        # a rule that takes next to no time, so that there is something to return whatever the limit is
+        with contextlib.suppress(NoSolutionError):
+            self.offer(greedy_load(self.instance))
         highest = reduced.background + reduced.workers
         best = self._packed(highest)
-        low = lower_bound(reduced, highest if best is None else best.level, self.expired)
+        low = lower_bound(reduced, highest if best is None else best.level, self.clock)
         self.raise_bound(low * scale)
         if best is None:
             return
         best = self._better(self._packed(low), best)
         tried = low
         for _ in range(_HALVINGS):
-            if self.closed() or self.expired() or best.level - tried <= 1e-6 * tried:
+            if self.closed() or best.level - tried <= 1e-6 * tried:
                 break
             middle = (tried + best.level) / 2
             found = self._packed(middle)
@@ -138,7 +145,7 @@ class _Run:
                 tried = middle
             best = self._better(found, best)
         if not self.closed():
-            best = self._better(improve(self.packer, reduced, best, low, self.controls), best)
+            self._better(improve(self.packer, reduced, best, low, self.controls.seed), best)
 
     def _packed(self, level: float) -> Packing | None:
         found = [item for rule in RULES if (item := self.packer.pack(level, rule)) is not None]
@@ -151,16 +158,18 @@ class _Run:
 
     def levels(self, search: Literal["window", "bisection"]) -> tuple[Termination, str | None]:
         """Close the gap by level models; return why it stopped and, if early, a reason."""
+        self.clock.require()
         model = self._model()
         while not self.closed():
-            if self.expired():
-                return "time_limit", None
+            self.clock.require()
             before = (self.objective, self.bound)
             stopped = self._solve_between(model, *self._next_levels(search))
             if stopped is not None:
                 return stopped
             if before == (self.objective, self.bound):
-                return "interrupted", "the solver's tolerances do not resolve the rest of the gap"
+                if search == "window":
+                    return "completed", "the solver's tolerances do not resolve the rest of the gap"
+                search = "window"
         return "optimal", None
 
     def _next_levels(self, search: Literal["window", "bisection"]) -> tuple[float, float]:
@@ -181,7 +190,8 @@ class _Run:
 
         begin = time.perf_counter()
         model = ConcreteModel(name=self.instance.name)
-        fill_level(model, self.instance, machines=self.reduced.machines.tolist())
+        with building_within(self.controls.remaining):
+            fill_level(model, self.instance, machines=self.reduced.machines.tolist())
         model.objective = Objective(expr=model.objective_value)
         self.build_seconds += time.perf_counter() - begin
         return model

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import heapq
 from dataclasses import dataclass
 
 import numpy as np
 
 from gangopt.instances.network_placement import NetworkPlacementInstance
+from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.network_room import Room
 
 __all__ = ["Reduced", "lower_bound", "reduce_machines"]
@@ -20,6 +22,10 @@ _MOST_SIZES = 256
 
 _MOST_STEPS = 2e8
 """Most additions of one dynamic program; where W and the machines are many, fewer sizes are counted."""
+
+
+_STRIDE = 64
+"""Machines between two looks at the clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +54,7 @@ class Reduced:
     scale: float
 
 
-def reduce_machines(instance: NetworkPlacementInstance) -> Reduced:
+def reduce_machines(instance: NetworkPlacementInstance, clock: Clock | None = None) -> Reduced:
     """Drop the machines that some optimal placement leaves empty.
 
     Machine a dominates b if a has no more traffic, no fewer GPUs and no less of any resource (of equal machines the one
@@ -59,26 +65,23 @@ def reduce_machines(instance: NetworkPlacementInstance) -> Reduced:
     Parameters
     ----------
     instance : machines and job
+    clock : when to stop; machines that were not looked at until then are kept
 
     Returns
     -------
     Reduced
     """
     assert instance.free_capacity is not None
+    assert instance.worker_demand is not None
+    assert instance.ps_demand is not None
     size, total = instance.model_size, instance.workers
     room = np.minimum(Room(instance).worker_room(), total)
     limit = total + len(instance.ps_sizes)
     order = np.argsort(-instance.ps_sizes, kind="stable")
     by_traffic = np.lexsort((np.arange(len(room)), -room, instance.traffic))
-    kept: list[int] = []
-    keys: list[np.ndarray] = []
-    for i in by_traffic.tolist():
-        key = np.concatenate([[room[i]], instance.free_capacity[i]])
-        # dropped machines need not be counted: whatever dominates them dominates what they dominate
-        if len(kept) < limit or int((np.array(keys) >= key).all(axis=1).sum()) < limit:
-            kept.append(i)
-            keys.append(key)
-    machines = np.sort(np.array(kept))
+    needed = (instance.worker_demand > 0) | (instance.ps_demand > 0)
+    keys = np.column_stack([room, instance.free_capacity[:, needed]])
+    machines = np.sort(by_traffic[_undominated(keys[by_traffic], limit, clock or Clock())])
     return Reduced(
         machines=machines,
         traffic=instance.traffic[machines] / size,
@@ -91,14 +94,40 @@ def reduce_machines(instance: NetworkPlacementInstance) -> Reduced:
     )
 
 
-def lower_bound(reduced: Reduced, highest: float, expired: Callable[[], bool] = lambda: False) -> float:
+def _undominated(keys: np.ndarray, limit: int, clock: Clock) -> np.ndarray:
+    """Return which rows have fewer than `limit` earlier rows that are at least as large in every column.
+
+    Rows that are left out need not be counted: whatever dominates them dominates what they dominate. The `limit`
+    largest numbers of each column tell most rows apart; only with several columns the others have to be counted.
+    """
+    kept = np.zeros(len(keys), dtype=bool)
+    held = np.empty_like(keys)
+    largest: list[list[float]] = [[] for _ in range(keys.shape[1])]
+    count = 0
+    for position, key in enumerate(keys.tolist()):
+        if position % _STRIDE == 0 and clock.expired():
+            kept[position:] = True
+            break
+        if all(len(heap) == limit and heap[0] >= value for heap, value in zip(largest, key, strict=True)) and (
+            len(key) == 1 or np.count_nonzero((held[:count] >= key).all(axis=1)) >= limit
+        ):
+            continue
+        kept[position] = True
+        held[count] = key
+        count += 1
+        for heap, value in zip(largest, key, strict=True):
+            (heapq.heappush if len(heap) < limit else heapq.heappushpop)(heap, value)
+    return kept
+
+
+def lower_bound(reduced: Reduced, highest: float, clock: Clock | None = None) -> float:
     """Return a level below which no placement exists, by bisection over relaxations that a dynamic program solves.
 
     Parameters
     ----------
     reduced : machines and job
     highest : a level at which a placement is known, in model sizes
-    expired : says when to stop; the bound reached until then holds
+    clock : when to stop; the bound reached until then holds
 
     Returns
     -------
@@ -106,18 +135,19 @@ def lower_bound(reduced: Reduced, highest: float, expired: Callable[[], bool] = 
         In model sizes, at most `highest`.
     """
     low = min(highest, max(reduced.background, _largest_server(reduced)))
-    relaxation = _Relaxation(reduced)
-    if expired() or relaxation.admits(low):
-        return low
-    high = highest
-    while high - low > _SLACK * high and not expired():
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        if relaxation.admits(middle):
-            high = middle
-        else:
-            low = middle
+    with contextlib.suppress(OutOfTime):
+        relaxation = _Relaxation(reduced, clock or Clock())
+        if relaxation.admits(low):
+            return low
+        high = highest
+        while high - low > _SLACK * high:
+            middle = (low + high) / 2
+            if not low < middle < high:
+                break
+            if relaxation.admits(middle):
+                high = middle
+            else:
+                low = middle
     return low
 
 
@@ -144,8 +174,8 @@ class _Relaxation:
     the size fit, or of the share of the model that they can make up, which is 0 where not even the size fits.
     """
 
-    def __init__(self, reduced: Reduced) -> None:
-        self._reduced = reduced
+    def __init__(self, reduced: Reduced, clock: Clock) -> None:
+        self._reduced, self._clock = reduced, clock
         distinct = np.unique(reduced.sizes[reduced.sizes > 0])[::-1]
         steps = reduced.workers * float((reduced.most_workers + 1).sum())
         most = int(np.clip(_MOST_STEPS / steps, 1, _MOST_SIZES))
@@ -158,12 +188,13 @@ class _Relaxation:
         self._needs = np.concatenate([self._numbers, sums * (1 - _SLACK)])
 
     def admits(self, level: float) -> bool:
-        """Return False if no placement has all loads at most the level (in model sizes)."""
+        """Return False if no placement has all loads at most the level (in model sizes); raise OutOfTime."""
         reduced = self._reduced
         total = reduced.workers
         best = np.full((len(self._needs), total + 1), -np.inf)
         best[:, 0] = 0.0
         for traffic, most in zip(reduced.traffic.tolist(), reduced.most_workers.tolist(), strict=True):
+            self._clock.require()
             values = self._values(level - traffic, np.arange(most + 1))
             extended = best + values[:, :1]
             for w in range(1, most + 1):

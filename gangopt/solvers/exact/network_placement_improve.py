@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 
 import numpy as np
 
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.exact.clock import OutOfTime
 from gangopt.solvers.exact.network_placement_bounds import Reduced
 from gangopt.solvers.exact.network_placement_packing import Packer, Packing
 
@@ -19,62 +20,66 @@ _TARGETS = 50
 """Least loaded machines to which a server is moved."""
 
 
-def improve(packer: Packer, reduced: Reduced, best: Packing, low: float, controls: Controls) -> Packing:
+def improve(packer: Packer, reduced: Reduced, best: Packing, low: float, seed: int = 0) -> Packing:
     """Move or swap servers of the most loaded machine while that lowers the largest load; then disturb and repeat.
 
     After every exchange the worker counts are the best ones for the new hosts. A disturbance moves three servers to
-    machines drawn with the seed of the call.
+    machines drawn with the seed.
 
     Parameters
     ----------
-    packer : worker counts for given hosts
+    packer : worker counts for given hosts; where its clock expires, this ends with what it has
     reduced : machines and job
     best : the placement to improve
     low : a level that cannot be beaten, in model sizes
-    controls : time and seed
+    seed : of the disturbances
 
     Returns
     -------
     Packing
         At least as good as the one given.
     """
-    search = _Search(packer, reduced, low, controls)
-    generator = np.random.default_rng(controls.seed)
-    best = search.descend(best)
-    while best.level > low and search.goes_on():
-        hosts = best.hosts.copy()
-        moved = generator.choice(len(hosts), size=min(3, len(hosts)), replace=False)
-        hosts[moved] = generator.integers(len(reduced.traffic), size=len(moved))
-        kicked = search.evaluated(hosts)
-        if kicked is not None:
-            best = min(best, search.descend(kicked), key=lambda item: item.level)
-    return best
+    search = _Search(packer, reduced, best, low)
+    generator = np.random.default_rng(seed)
+    with contextlib.suppress(OutOfTime):
+        search.descend(best)
+        while search.best.level > low and search.goes_on():
+            hosts = search.best.hosts.copy()
+            moved = generator.choice(len(hosts), size=min(3, len(hosts)), replace=False)
+            hosts[moved] = generator.integers(len(reduced.traffic), size=len(moved))
+            kicked = search.evaluated(hosts)
+            if kicked is not None:
+                search.descend(kicked)
+    return search.best
 
 
 class _Search:
-    """Counts the exchanges that are tried."""
+    """Counts the exchanges that are tried, and keeps the best placement of all."""
 
-    def __init__(self, packer: Packer, reduced: Reduced, low: float, controls: Controls) -> None:
-        self._packer, self._reduced, self._low, self._controls = packer, reduced, low, controls
+    def __init__(self, packer: Packer, reduced: Reduced, best: Packing, low: float) -> None:
+        self._packer, self._reduced, self._low = packer, reduced, low
         self._tries = 0
+        self.best = best
 
     def goes_on(self) -> bool:
-        """Return whether tries and time are left."""
-        return self._tries < _TRIES and self._controls.remaining() != 0
+        """Return whether tries are left."""
+        return self._tries < _TRIES
 
     def evaluated(self, hosts: np.ndarray) -> Packing | None:
         """Return the best placement with these hosts and count the try."""
         self._tries += 1
-        return self._packer.with_best_workers(hosts)
+        found = self._packer.with_best_workers(hosts)
+        if found is not None and found.level < self.best.level:
+            self.best = found
+        return found
 
-    def descend(self, current: Packing) -> Packing:
+    def descend(self, current: Packing) -> None:
         """Exchange until nothing gets better."""
         while current.level > self._low and self.goes_on():
             found = self._step(current)
             if found is None:
                 break
             current = found
-        return current
 
     def _step(self, current: Packing) -> Packing | None:
         """Return the first better placement among the exchanges of the most loaded machine's servers, or None."""

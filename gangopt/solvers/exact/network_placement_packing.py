@@ -9,6 +9,7 @@ import numpy as np
 
 from gangopt.errors import InfeasibleError
 from gangopt.instances.network_placement import RESOURCE_TOLERANCE, NetworkPlacementInstance, NetworkPlacementSolution
+from gangopt.solvers.exact.clock import Clock
 from gangopt.solvers.exact.network_placement_bounds import Reduced
 
 __all__ = ["RULES", "Packer", "Packing", "require_room"]
@@ -48,11 +49,13 @@ class Packer:
     ----------
     instance : machines and job
     reduced : its machines that matter
+    clock : every method raises OutOfTime when it has expired
     """
 
-    def __init__(self, instance: NetworkPlacementInstance, reduced: Reduced) -> None:
+    def __init__(self, instance: NetworkPlacementInstance, reduced: Reduced, clock: Clock | None = None) -> None:
         assert instance.free_capacity is not None
         self._reduced = reduced
+        self._clock = clock or Clock()
         self._free = instance.free_capacity[reduced.machines] * (1 + RESOURCE_TOLERANCE)
         self._worker, self._ps = instance.worker_demand, instance.ps_demand
 
@@ -75,6 +78,7 @@ class Packer:
         hosts = np.zeros(len(reduced.sizes), dtype=np.int64)
         _, before = self._range(room, held, count)
         for position, size in enumerate(reduced.sizes.tolist()):
+            self._clock.require()
             least, most = self._range(room, held + size, count + 1)
             rest = room - reduced.workers * (held + size)
             if rule == "loss":
@@ -150,6 +154,7 @@ class Packer:
     def _fill(
         self, hosts: np.ndarray, base: np.ndarray, slope: np.ndarray, limit: np.ndarray, fixed: int | None, count: int
     ) -> Packing | None:
+        self._clock.require()
         total = self._reduced.workers
         workers = np.zeros(len(base), dtype=np.int64)
         if fixed is not None:

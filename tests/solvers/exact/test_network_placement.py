@@ -1,10 +1,14 @@
+import itertools
+
 import numpy as np
 import pytest
 
 from gangopt.instances.catalogue import load
 from gangopt.instances.network_placement import NetworkPlacementInstance
 from gangopt.solvers.contract import Controls
-from gangopt.solvers.exact.network_placement_bounds import lower_bound, reduce_machines
+from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.exact.network_placement import _Run, exact
+from gangopt.solvers.exact.network_placement_bounds import _undominated, lower_bound, reduce_machines
 from gangopt.solvers.exact.network_placement_improve import improve
 from gangopt.solvers.exact.network_placement_packing import RULES, Packer
 from gangopt.solvers.heuristics.network_placement import consolidate
@@ -56,6 +60,70 @@ def test_equal_machines_dominate_in_the_order_of_their_indices():
     assert reduce_machines(instance).machines.tolist() == [0, 1, 2, 3]
 
 
+def test_machines_are_dropped_where_enough_others_are_no_worse_in_everything():
+    generator = np.random.default_rng(0)
+    for limit in (1, 2, 5):
+        for columns in (1, 2, 3):
+            keys = generator.integers(0, 5, size=(80, columns)).astype(float)
+            kept = _undominated(keys, limit, Clock())
+            expected = [(keys[:i] >= keys[i]).all(axis=1).sum() < limit for i in range(80)]
+            assert kept.tolist() == expected
+
+
+def test_machines_are_kept_once_the_time_is_over():
+    keys = np.zeros((1000, 1))
+    assert _undominated(keys, 3, Clock()).sum() == 3
+    # the clock is looked at every 64 machines
+    assert _undominated(keys, 3, ticking(3)).sum() == 3 + 1000 - 2 * 64
+
+
+def ticking(looks):
+    """Return a clock that expires at the given look at it."""
+    count = itertools.count()
+    return Clock(looks, lambda: next(count))
+
+
+@pytest.mark.parametrize("looks", [1, 5, 30, 200])
+def test_bounds_and_exchanges_hold_when_cut_short(looks):
+    instance = load(HARD)
+    reduced = reduce_machines(instance)
+    first = Packer(instance, reduced).pack(reduced.background + 24, "fit")
+    low, full = lower_bound(reduced, first.level, ticking(looks)), lower_bound(reduced, first.level)
+    assert reduced.background <= low <= full
+    better = improve(Packer(instance, reduced, ticking(looks)), reduced, first, 0.0)
+    assert better.level <= first.level
+    assert instance.check(better.solution(instance, reduced)) == []
+
+
+def test_packing_stops_at_the_clock():
+    instance = load(HARD)
+    reduced = reduce_machines(instance)
+    with pytest.raises(OutOfTime, match="the time is over"):
+        Packer(instance, reduced, ticking(4)).pack(reduced.background + 24, "fit")
+
+
+def test_no_time_at_all_still_gives_a_placement_and_a_bound():
+    instance = load(HARD)
+    outcome = exact(instance, Controls(time_limit=1e-9))
+    assert outcome.termination == "time_limit"
+    assert instance.check(outcome.solution) == []
+    assert 0 < outcome.bound <= instance.evaluate(outcome.solution).objective
+    assert outcome.metrics["level_models"] == 0
+    assert outcome.metrics["machines_modelled"] == 20
+
+
+@pytest.mark.parametrize(("search", "models"), [("window", 1), ("bisection", 2)])
+def test_gap_that_models_do_not_resolve_ends_as_completed(monkeypatch, search, models):
+    asked = []
+    monkeypatch.setattr(_Run, "_solve_between", lambda _self, _model, low, high: asked.append((low, high)))
+    outcome = exact(load("network_placement/figure3-resnet50"), Controls(), search=search)
+    assert outcome.termination == "completed"
+    assert outcome.reason == "the solver's tolerances do not resolve the rest of the gap"
+    assert len(asked) == models
+    # bisection asks the window before it gives up
+    assert asked[-1][0] == outcome.bound < asked[-1][1]
+
+
 def test_bound_is_below_every_placement_and_packing_above():
     packed = 0
     for seed in range(20):
@@ -91,7 +159,7 @@ def test_exchanges_never_make_it_worse():
     reduced = reduce_machines(instance)
     packer = Packer(instance, reduced)
     first = packer.pack(reduced.background + 24, "fit")
-    better = improve(packer, reduced, first, 0.0, Controls(time_limit=60))
+    better = improve(packer, reduced, first, 0.0, seed=0)
     assert better.level < first.level
     assert instance.check(better.solution(instance, reduced)) == []
 

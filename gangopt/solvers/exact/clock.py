@@ -1,0 +1,33 @@
+"""A moment at which a method has to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from gangopt.formulations.deadline import OutOfTime
+
+__all__ = ["Clock", "OutOfTime"]
+
+
+class Clock:
+    """A moment at which to stop.
+
+    Parameters
+    ----------
+    seconds : wall seconds from now, None for never
+    now : reads the time, in seconds
+    """
+
+    def __init__(self, seconds: float | None = None, now: Callable[[], float] = time.perf_counter) -> None:
+        self._now = now
+        self._end = None if seconds is None else now() + seconds
+
+    def expired(self) -> bool:
+        """Return whether the moment has come."""
+        return self._end is not None and self._now() >= self._end
+
+    def require(self) -> None:
+        """Raise OutOfTime if the moment has come."""
+        if self.expired():
+            raise OutOfTime("the time is over")
