@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +29,7 @@ Array = TypeVar("Array", Floats, Ints)
 class Workload:
     """Jobs in order of arrival; jobs that arrive at the same second keep the order in which they were given.
 
-    Build one with `from_columns`. Never change the frame in place.
+    Build one with `from_columns`, or read one with `load`. Never change the frame in place.
 
     Attributes
     ----------
@@ -83,6 +84,31 @@ class Workload:
         check_frame(frame, ordered=False)
         frame = frame.sort("arrival", maintain_order=True)
         return cls(frame, name, description, source, notices)
+
+    @classmethod
+    def load(cls, name_or_path: str | os.PathLike[str]) -> Workload:
+        """Return the workload of a name, as `workload/themis-1?seed=2`, or the one in a file.
+
+        Raises
+        ------
+        InputError
+            If the name is unknown, or the file is defective or of no known format.
+        """
+        from gangopt.instances.workload_catalogue import load_workload
+
+        return load_workload(name_or_path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the workload as parquet, CSV or JSON, by the ending of the path; `load` reads it back equal.
+
+        Raises
+        ------
+        InputError
+            If the ending is another, or the file cannot be written.
+        """
+        from gangopt.instances.workload_files import write_workload
+
+        write_workload(self, path)
 
     def __len__(self) -> int:
         return self.frame.height

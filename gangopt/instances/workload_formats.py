@@ -1,0 +1,103 @@
+"""The formats of job logs by name, and how a file is recognised: by its columns, never by its name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import cast
+
+from gangopt.arguments import unknown
+from gangopt.errors import InputError
+from gangopt.instances.workload_reading import Draft, Format, Source
+from gangopt.instances.workload_rows import header_of
+from gangopt.instances.workloads import (
+    adaptdl,
+    elasticflow,
+    gavel,
+    helios,
+    muri,
+    openb,
+    pai,
+    philly,
+    shockwave,
+    tiresias,
+)
+
+__all__ = ["FORMATS", "format_named", "reader_of", "recognise"]
+
+# muri and elasticflow before tiresias: their columns contain those of tiresias
+_READERS = (muri, elasticflow, tiresias, adaptdl, helios, openb, pai, gavel, shockwave, philly)
+
+FORMATS: Mapping[str, Format] = MappingProxyType({module.FORMAT.name: module.FORMAT for module in _READERS})
+"""Formats of public logs by name, in the order in which a file is tried."""
+
+_OTHERS = (
+    (("num_switch", "num_node_p_switch", "num_gpu_p_node"), "a cluster of the Tiresias simulator"),
+    (("sn", "cpu_milli", "memory_mib", "gpu"), "the nodes of an openb cluster"),
+    (("machineid", "number of gpus"), "Philly's list of machines"),
+    (("placement", "local_bsz", "step_time"), "step times by placement, for Pollux's simulator"),
+    (("num_nodes", "num_replicas", "local_bsz", "step_time"), "step times by number of nodes, for Pollux's simulator"),
+    (("global_batch_size",), "throughputs by number of GPUs, for ElasticFlow's simulator"),
+    (("vc", "node num"), "the virtual clusters of Philly by their nodes"),
+    (("id", "gpu_num", "job_num"), "a summary of the Helios clusters"),
+    (("job_name", "inst_id", "user"), "the job table of PAI; the task table has the requests"),
+)
+"""Columns of public files that hold something else, and what."""
+
+
+def format_named(name: str) -> Format:
+    """Return a format by name; an unknown name is an InputError."""
+    if name not in FORMATS:
+        raise unknown("format of job logs", name, list(FORMATS))
+    return FORMATS[name]
+
+
+def reader_of(form: Format) -> Callable[[Source], Draft]:
+    """Return the function that reads a format."""
+    return cast("Callable[[Source], Draft]", importlib.import_module(form.module).read)
+
+
+def recognise(data: bytes, origin: str) -> Format:
+    """Return the format that a file's beginning shows.
+
+    Parameters
+    ----------
+    data : the file, as `read_bytes` gives it
+    origin : what messages call it
+
+    Raises
+    ------
+    InputError
+        If it is none of `FORMATS`; where the columns are those of another public file, the message says what it holds.
+    """
+    if data.lstrip()[:1] in {b"[", b"{"}:
+        if data.lstrip()[:1] == b"[":
+            return FORMATS["philly"]
+        raise InputError(f"{origin}: one JSON object, but no workload of this tool; Philly's log is a list of jobs")
+    first = data.lstrip(b"\n").split(b"\n", 1)[0]
+    tabs = first.count(b"\t") + 1
+    if tabs > 1:
+        found = next((form for form in FORMATS.values() if form.separator == "\t" and tabs in form.fields), None)
+        if found is None:
+            raise InputError(f"{origin}: {tabs} tabbed fields; gavel has 7 or 10, shockwave 12")
+        return found
+    header = header_of(data)
+    named = next((form for form in FORMATS.values() if form.required and set(form.required) <= set(header)), None)
+    if named is not None:
+        return named
+    if header == ("duration",):
+        raise InputError(f"{origin}: holds no jobs but a sample of service times, for Tiresias's Gittins index")
+    held = next((what for columns, what in _OTHERS if set(columns) <= {name.lower() for name in header}), None)
+    if held is not None:
+        raise InputError(f"{origin}: holds no jobs but {held}")
+    if _is_task_row(header):
+        return FORMATS["pai"]
+    columns = ", ".join(header[:6]) + (", ..." if len(header) > 6 else "")
+    raise InputError(f"{origin}: no known format has the columns {columns}; known: {', '.join(FORMATS)}")
+
+
+def _is_task_row(fields: tuple[str, ...]) -> bool:
+    """Return whether the first line is a row of PAI's task table, which has no header line."""
+    states = {"Terminated", "Running", "Waiting", "Failed"}
+    return len(fields) == len(pai.HEADER) and not states.isdisjoint(fields)

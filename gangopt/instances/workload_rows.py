@@ -1,0 +1,265 @@
+"""The rows of a log as text, with their lines, and their conversion to numbers, names and times."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.workload_columns import LARGEST, shown
+from gangopt.instances.workload_notices import Tally
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["MAX_BYTES", "Rows", "header_of", "read_bytes", "read_rows"]
+
+MAX_BYTES = 2**31
+"""Largest log that is read, in bytes."""
+
+
+def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
+    """Return the bytes of a file with line feeds as line ends and no byte-order mark.
+
+    Parameters
+    ----------
+    path : the file
+    limit : read no more than the first `limit` bytes
+
+    Raises
+    ------
+    InputError
+        If the file is absent, a directory, unreadable, empty or larger than 2 GiB.
+    """
+    file = Path(path)
+    try:
+        if file.is_dir():
+            raise InputError(f"{file}: is a directory, a file is needed")
+        size = file.stat().st_size
+        if size > MAX_BYTES:
+            raise InputError(f"{file}: {size} bytes, at most {MAX_BYTES} are read")
+        with file.open("rb") as stream:
+            data = stream.read(-1 if limit is None else limit)
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{file}: cannot be read ({reason})") from None
+    if not data.strip():
+        raise InputError(f"{file}: empty, a log of jobs is needed")
+    return data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+
+
+def header_of(data: bytes, separator: str = ",") -> tuple[str, ...]:
+    """Return the fields of the first line that is not blank, without surrounding blanks and quotes."""
+    line = next(part for part in data.split(b"\n") if part.strip())
+    return tuple(field.strip().strip('"') for field in line.decode("utf-8", "replace").split(separator))
+
+
+def read_rows(
+    data: bytes,
+    tally: Tally,
+    *,
+    separator: str = ",",
+    header: Sequence[str] | None = None,
+) -> Rows:
+    """Return the rows of a table of separated fields.
+
+    Parameters
+    ----------
+    data : the file, as `read_bytes` gives it
+    tally : collects rows with too few or too many fields (`ragged-rows`)
+    separator : one character; quotes mean something only in comma-separated files
+    header : column names of a file without a header line; None if the first line has them
+
+    Raises
+    ------
+    InputError
+        If the text is not UTF-8 or no CSV, a column stands twice, a row is ragged in a strict reading, or there are
+        no rows.
+    """
+    import polars as pl
+
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{tally.origin}: not UTF-8 text (byte {error.start})") from None
+    if separator == "," and b'"' in data:
+        data = _unquoted(data, tally.origin)
+        separator = "\x1f"
+    names = tuple(header) if header is not None else header_of(data, separator)
+    for index, name in enumerate(names):
+        if not name or name in names[:index]:
+            raise InputError(f"{tally.origin}: column {shown(name)} in the header is empty or stands twice")
+    data, lines = _even_lines(data, separator, len(names), tally)
+    skip = 0 if header is not None else 1
+    if len(lines) <= skip:
+        raise InputError(f"{tally.origin}: a header and no rows" if skip else f"{tally.origin}: no rows")
+    frame = pl.read_csv(
+        io.BytesIO(data),
+        separator=separator,
+        has_header=False,
+        new_columns=list(names),
+        skip_rows=skip,
+        infer_schema=False,
+        quote_char=None,
+    )
+    return Rows(frame.with_columns(pl.Series("line", lines[skip:])), tally)
+
+
+def _unquoted(data: bytes, origin: str) -> bytes:
+    """Return a CSV with quotes as a table without: one record a line, fields parted by a character of their own."""
+    reader = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
+    lines = []
+    try:
+        for fields in reader:
+            if any("\n" in field or "\x1f" in field for field in fields):
+                raise InputError(f"{origin}: line {reader.line_num}: a field over more than one line is not read")
+            lines.append("\x1f".join(fields))
+    except csv.Error as error:
+        raise InputError(f"{origin}: line {reader.line_num}: not CSV ({error})") from None
+    return "\n".join(lines).encode("utf-8")
+
+
+def _even_lines(data: bytes, separator: str, width: int, tally: Tally) -> tuple[bytes, Any]:
+    """Return the lines that have `width` fields, and their numbers in the file; blank lines are skipped."""
+    raw = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(raw == ord("\n"))
+    if not data.endswith(b"\n"):
+        ends = np.append(ends, len(data))
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    marks = np.flatnonzero(raw == ord(separator))
+    fields = np.searchsorted(marks, ends) - np.searchsorted(marks, starts) + 1
+    filled = ends > starts
+    ragged = np.flatnonzero(filled & (fields != width))
+    if len(ragged):
+        first = ragged[0]
+        message = f"line {first + 1}: {fields[first]} fields, {width} are needed"
+        tally.refuse("ragged-rows", len(ragged), message)
+    good = np.flatnonzero(filled & (fields == width))
+    if len(good) < len(ends):
+        data = b"".join(data[starts[i] : ends[i]] + b"\n" for i in good)
+    return data, good.astype(np.int64) + 1
+
+
+class Rows:
+    """Rows of a log, which become numbers, names and times column by column.
+
+    Parameters
+    ----------
+    frame : columns of text (null where a field is empty) and `line`, the line or entry in the file from 1
+    tally : collects what is found
+    unit : what messages call a row, `line` or `entry`
+    """
+
+    def __init__(self, frame: pl.DataFrame, tally: Tally, unit: str = "line") -> None:
+        self.frame = frame
+        self.tally = tally
+        self.unit = unit
+
+    def ignore_others(self, known: Sequence[str]) -> None:
+        """Warn of columns that are not known to the format (`ignored-columns`)."""
+        others = [name for name in self.frame.columns if name not in {*known, "line"}]
+        self.tally.warn("ignored-columns", len(others), f"columns that are not read: {', '.join(map(shown, others))}")
+
+    def refuse(self, name: str, wrong: pl.Series, say: Callable[[dict[str, Any]], str]) -> None:
+        """Leave out the rows marked in `wrong`; in a strict reading the first one is an InputError.
+
+        Parameters
+        ----------
+        name : name of the defect
+        wrong : true where a row is defective
+        say : the defect of a row in words, from its fields by column
+        """
+        wrong = wrong.fill_null(value=False)
+        count = int(wrong.sum())
+        if not count:
+            return
+        row = self.frame.row(int(wrong.arg_max() or 0), named=True)
+        self.tally.refuse(name, count, f"{self.unit} {row['line']}: {say(row)}")
+        self.frame = self.frame.filter(~wrong)
+
+    def warn(self, name: str, odd: pl.Series, say: Callable[[dict[str, Any]], str], dropped: bool = False) -> None:
+        """Count the rows marked in `odd`, describe the first one, and leave them out where `dropped`."""
+        odd = odd.fill_null(value=False)
+        count = int(odd.sum())
+        if not count:
+            return
+        row = self.frame.row(int(odd.arg_max() or 0), named=True)
+        self.tally.warn(name, count, f"{self.unit} {row['line']}: {say(row)}", dropped)
+        if dropped:
+            self.frame = self.frame.filter(~odd)
+
+    def names(self, *columns: str, optional: bool = False) -> None:
+        """Strip columns of names; an empty field is a defect (`bad-<column>`) unless `optional`."""
+        for column in columns:
+            text = self._filled(column)
+            self._replace(column, text, text, text.is_not_null(), "a name is needed", optional)
+
+    def numbers(
+        self,
+        *columns: str,
+        least: float = 0.0,
+        above: float | None = None,
+        whole: bool = False,
+        optional: bool = False,
+    ) -> None:
+        """Make columns numbers; another text is a defect (`bad-<column>`), an empty field too unless `optional`.
+
+        Parameters
+        ----------
+        columns : names
+        least, above : smallest value, or the value that has to be exceeded
+        whole : only whole numbers
+        optional : an empty field is an unknown value
+        """
+        import polars as pl
+
+        low = least if above is None else above
+        need = f"{'a whole number' if whole else 'a number'} {'from' if above is None else 'above'} {low:g} is needed"
+        for column in columns:
+            text = self._filled(column)
+            value = text.cast(pl.Float64, strict=False)
+            fits = value.is_finite() & (value.abs() <= LARGEST) & (value >= low if above is None else value > low)
+            if whole:
+                fits &= value == value.round(0)
+            self._replace(column, text, value.cast(pl.Int64, strict=False) if whole else value, fits, need, optional)
+
+    def times(self, *columns: str, optional: bool = False) -> None:
+        """Make columns of `YYYY-MM-DD HH:MM:SS` seconds since 1970; the text None is an empty field.
+
+        Another text is a defect (`bad-<column>`), an empty field too unless `optional`. No time zone is applied.
+        """
+        import polars as pl
+
+        for column in columns:
+            text = self._filled(column, "None")
+            value = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False).dt.epoch("s").cast(pl.Float64)
+            self._replace(column, text, value, value.is_not_null(), "a time as 2017-10-07 01:11:39 is needed", optional)
+
+    def _filled(self, column: str, empty: str = "") -> pl.Series:
+        """Return a column's text without surrounding blanks, null where nothing or the word for nothing is left."""
+        text = self.frame[column].str.strip_chars()
+        return text.set(text.is_in(["", empty]).fill_null(value=False), None)
+
+    def _replace(
+        self, column: str, text: pl.Series, value: pl.Series, fits: pl.Series, need: str, optional: bool
+    ) -> None:
+        """Refuse the rows whose text does not fit, and put the values of the others in its place."""
+        wrong = ~fits.fill_null(value=False)
+        if optional:
+            wrong &= text.is_not_null()
+
+        def say(row: dict[str, Any]) -> str:
+            return f"column {column}: {'nothing' if row[column] is None else shown(row[column])}, {need}"
+
+        self.refuse(f"bad-{column}", wrong, say)
+        self.frame = self.frame.with_columns(value.filter(~wrong).alias(column))

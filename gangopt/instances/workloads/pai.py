@@ -1,0 +1,147 @@
+"""Tasks of Alibaba's PAI cluster of 2020: several tasks a job, requests in percent, the header in a file of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gangopt.errors import InputError
+from gangopt.instances.workload_reading import Draft, Format, Source
+from gangopt.instances.workload_rows import Rows, header_of, read_bytes, read_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["FORMAT", "HEADER", "read"]
+
+HEADER = (
+    *("job_name", "task_name", "inst_num", "status", "start_time", "end_time"),
+    *("plan_cpu", "plan_mem", "plan_gpu", "gpu_type"),
+)
+"""Columns of the task table, as its header file has them."""
+
+FORMAT = Format(
+    "pai",
+    "Alibaba PAI task table (2020): percent units, header in its own file or in the first line",
+    "gangopt.instances.workloads.pai",
+    required=HEADER,
+    fields=(len(HEADER),),
+)
+
+_STATES = ("Terminated", "Running", "Waiting", "Failed")
+"""From the best ending to the worst; a job ends as the worst of its tasks."""
+
+
+def read(source: Source) -> Draft:
+    """Return one job for all tasks of a job_name.
+
+    plan_cpu and plan_gpu are percent of a core and of a GPU for each instance, plan_mem GB. The gang has
+    sum inst_num x ceil(plan_gpu / 100) GPUs; a request that is not whole is kept in gpu_share. Tasks named ps are
+    parameter servers; the others with a GPU are workers where they have equally many whole GPUs each. The table
+    tells no submission: arrival is the first start (`arrival-is-start`), duration the last end minus the first start.
+    Jobs without a start (`no-start`) or without a GPU (`cpu-only`) are left out; a job with a task that has not ended
+    has no duration (`never-ended`).
+
+    The columns are named by the first line if it is the header, else by a file `<name>.header` beside the table, else
+    they are taken in the published order (`assumed-header`).
+
+    References
+    ----------
+    Weng et al.: MLaaS in the Wild, NSDI 2022; Alibaba cluster-trace-gpu-v2020.
+    """
+    rows = _rows(source)
+    rows.names("job_name", "task_name")
+    rows.names("gpu_type", optional=True)
+    rows.refuse(
+        "unknown-states",
+        ~rows.frame["status"].is_in(_STATES),
+        lambda row: f"status {row['status']!r}, one of {', '.join(_STATES)} is needed",
+    )
+    rows.numbers("inst_num", least=1, whole=True)
+    rows.numbers("start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", optional=True)
+    rows.refuse(
+        "no-running-time",
+        rows.frame["end_time"] < rows.frame["start_time"],
+        lambda row: f"job {row['job_name']}, task {row['task_name']} ends before it starts",
+    )
+    rows.frame = _jobs(rows.frame)
+    rows.warn("cpu-only", rows.frame["gpus"] == 0, lambda row: f"job {row['job_name']} has no GPU", dropped=True)
+    rows.warn(
+        "no-start", rows.frame["start"].is_null(), lambda row: f"job {row['job_name']} has no start", dropped=True
+    )
+    rows.warn(
+        "never-ended",
+        rows.frame["duration"].is_null(),
+        lambda row: f"job {row['job_name']}: a task has no end, or the job none after its start; no duration",
+    )
+    source.tally.warn(
+        "arrival-is-start", rows.frame.height, "the table tells no submission: arrival is the first start"
+    )
+    return Draft(rows, _columns(), "jobs of an Alibaba PAI task table, times in s with the table's own offset")
+
+
+def _rows(source: Source) -> Rows:
+    if header_of(source.data) == HEADER:
+        return read_rows(source.data, source.tally)
+    names = _header_beside(source)
+    if names is None:
+        source.tally.warn(
+            "assumed-header", 1, "neither a header line nor a header file: columns in the published order"
+        )
+    return read_rows(source.data, source.tally, header=names or HEADER)
+
+
+def _header_beside(source: Source) -> tuple[str, ...] | None:
+    file = source.path.with_suffix(".header")
+    if not file.is_file():
+        return None
+    names = header_of(read_bytes(file))
+    if sorted(names) != sorted(HEADER):
+        raise InputError(f"{file}: columns {', '.join(names)}; the task table has {', '.join(HEADER)}")
+    return names
+
+
+def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return one row a job, in the order of its first task; `line` is that task's."""
+    import polars as pl
+
+    gpus = pl.col("plan_gpu").fill_null(0.0)
+    count = pl.col("inst_num")
+    whole = (gpus / 100).ceil()
+    is_ps = pl.col("task_name") == "ps"
+    works = (gpus > 0) & ~is_ps
+    even = (whole.filter(works).n_unique() == 1) & ((gpus.filter(is_ps) > 0).sum() == 0)
+    state = pl.col("status").replace_strict(list(_STATES), list(range(len(_STATES))), return_dtype=pl.Int64)
+    first, last = pl.col("start_time").min(), pl.col("end_time").max()
+    ended = (pl.col("end_time").null_count() == 0) & (last > first)
+    return frame.group_by("job_name", maintain_order=True).agg(
+        pl.col("line").first(),
+        (count * whole).sum().cast(pl.Int64).alias("gpus"),
+        (count * gpus / 100).sum().alias("asked"),
+        first.alias("start"),
+        pl.when(ended).then(last - first).alias("duration"),
+        pl.when(is_ps.any()).then(count.filter(is_ps).sum()).alias("ps"),
+        pl.when(even).then(count.filter(works).sum()).alias("workers"),
+        (count * pl.col("plan_cpu") / 100).sum().alias("cpu"),
+        (count * pl.col("plan_mem")).sum().alias("memory"),
+        pl.col("gpu_type").drop_nulls().unique().sort().str.join("|").alias("gpu_type"),
+        pl.lit(pl.Series(_STATES)).gather(state.max()).first().alias("status"),
+    )
+
+
+def _columns() -> dict[str, pl.Expr]:
+    import polars as pl
+
+    return {
+        "id": pl.col("job_name"),
+        "arrival": pl.col("start"),
+        "gpus": pl.col("gpus"),
+        "duration": pl.col("duration"),
+        "ps": pl.col("ps"),
+        "workers": pl.col("workers"),
+        "gpu_share": pl.when(pl.col("asked") != pl.col("gpus")).then(pl.col("asked")),
+        "gpu_type": pl.when(pl.col("gpu_type") != "").then(pl.col("gpu_type")),
+        "cpu": pl.col("cpu"),
+        "memory": pl.col("memory"),
+        "start": pl.col("start"),
+        "status": pl.col("status"),
+    }

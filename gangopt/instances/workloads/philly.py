@@ -1,0 +1,184 @@
+"""Jobs of Microsoft's Philly: a JSON list of jobs with several attempts, some without times."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from gangopt.errors import InputError
+from gangopt.instances.workload_columns import shown
+from gangopt.instances.workload_notices import Tally
+from gangopt.instances.workload_reading import Draft, Format, Source
+from gangopt.instances.workload_rows import Rows
+from gangopt.jsonfile import parse_json
+
+if TYPE_CHECKING:
+    from gangopt.topology import Cluster
+
+__all__ = ["FORMAT", "read"]
+
+FORMAT = Format(
+    "philly",
+    "Philly cluster_job_log: JSON list of jobs with attempts",
+    "gangopt.instances.workloads.philly",
+)
+
+_FIELDS = ("status", "vc", "jobid", "attempts", "submitted_time", "user")
+_STATES = ("Pass", "Killed", "Failed")
+_CLOCK = "%Y-%m-%d %H:%M:%S"
+
+
+def read(source: Source) -> Draft:
+    """Return the jobs of a Philly log; second 0 is the first submission in the file.
+
+    A job's duration is the sum of its attempts' lengths, its gang that of the last attempt that names GPUs, its start
+    the first attempt's. An attempt without start or end (absent or None), or that ends before it starts, adds nothing
+    (`attempts-without-times`, `attempts-reversed`); jobs whose attempts differ in GPUs are counted
+    (`attempts-differ`). A job that no attempt gives GPUs is left out (`no-gpus`); one without a timed attempt has no
+    duration (`never-ran`). Times are local and no zone is applied.
+
+    Given a cluster, GPUs of machines that it does not have (`machines-not-in-cluster`) and numbers beyond the GPUs
+    of their machine (`gpus-not-in-machine`) are counted.
+
+    References
+    ----------
+    Jeon et al.: Analysis of Large-Scale Multi-Tenant GPU Clusters for DNN Training Workloads, USENIX ATC 2019.
+    """
+    import polars as pl
+
+    tally = source.tally
+    try:
+        entries = parse_json(source.data.decode("utf-8"), tally.origin)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{tally.origin}: not UTF-8 text (byte {error.start})") from None
+    if not isinstance(entries, list):
+        raise InputError(f"{tally.origin}: a list of jobs is needed, this is a {type(entries).__name__}")
+    records = [
+        record for number, entry in enumerate(entries, start=1) if (record := _record(entry, number, tally)) is not None
+    ]
+    if not records:
+        raise InputError(f"{tally.origin}: no job is left of the {len(entries)} in the file")
+    if source.cluster is not None:
+        _check_machines(entries, source.cluster, tally)
+    rows = Rows(pl.DataFrame(records, infer_schema_length=None), tally, "entry")
+    first = rows.frame["submitted"].min()
+    columns = {
+        "id": pl.col("jobid"),
+        "arrival": pl.col("submitted") - first,
+        "gpus": pl.col("gpus"),
+        "duration": pl.col("seconds"),
+        "user": pl.col("user"),
+        "vc": pl.col("vc"),
+        "start": pl.when(pl.col("started") >= first).then(pl.col("started") - first),
+        "status": pl.col("status"),
+    }
+    return Draft(rows, columns, "jobs of a Philly log, s since the first submission")
+
+
+def _record(entry: Any, number: int, tally: Tally) -> dict[str, Any] | None:  # noqa: ANN401 - JSON is any of six types
+    """Return the job of an entry, or None where it is left out."""
+    where = f"entry {number}"
+    defect = _defect(entry)
+    if defect is not None:
+        tally.refuse(defect[0], 1, f"{where}: {defect[1]}")
+        return None
+    others = [key for key in entry if key not in _FIELDS]
+    tally.warn("ignored-fields", len(others), f"{where}: fields that are not read: {', '.join(map(shown, others))}")
+    attempts = entry["attempts"]
+    sizes = [size for size in map(_gpus, attempts) if size]
+    if not sizes:
+        tally.warn("no-gpus", 1, f"{where}: no attempt names a GPU", dropped=True)
+        return None
+    tally.warn("attempts-differ", int(len(set(sizes)) > 1), f"{where}: attempts have {sizes} GPUs; the last counts")
+    seconds, started = _run(attempts, where, tally)
+    tally.warn("never-ran", int(seconds == 0), f"{where}: no attempt has a start and an end; its duration is unknown")
+    return {
+        "line": number,
+        "jobid": entry["jobid"],
+        "submitted": _seconds(entry["submitted_time"]),
+        "started": started,
+        "seconds": seconds or None,
+        "gpus": sizes[-1],
+        "user": _name(entry.get("user")),
+        "vc": _name(entry.get("vc")),
+        "status": entry["status"],
+    }
+
+
+def _defect(entry: object) -> tuple[str, str] | None:
+    """Return name and words of what makes an entry unreadable, None where nothing does."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("jobid"), str) or not entry["jobid"]:
+        return "bad-entries", "an object with a jobid is needed"
+    if entry.get("status") not in _STATES:
+        return "unknown-states", f"status {shown(entry.get('status'))}, Pass, Killed or Failed is needed"
+    if _seconds(entry.get("submitted_time")) is None:
+        return "bad-submitted_time", f"submitted_time {shown(entry.get('submitted_time'))} is no time"
+    attempts = entry.get("attempts")
+    if not isinstance(attempts, list) or not all(isinstance(item, dict) for item in attempts):
+        return "bad-entries", "attempts have to be a list of objects"
+    return None
+
+
+def _run(attempts: list[dict[str, Any]], where: str, tally: Tally) -> tuple[float, float | None]:
+    """Return the running time of all attempts in s, and the first start."""
+    total, starts = 0.0, []
+    for attempt in attempts:
+        start, end = _seconds(attempt.get("start_time")), _seconds(attempt.get("end_time"))
+        if start is not None:
+            starts.append(start)
+        if start is None or end is None:
+            tally.warn("attempts-without-times", 1, f"{where}: an attempt without start or end adds no running time")
+        elif end < start:
+            tally.warn("attempts-reversed", 1, f"{where}: an attempt ends before it starts; it adds no running time")
+        else:
+            total += end - start
+    return total, min(starts, default=None)
+
+
+def _seconds(value: object) -> float | None:
+    """Return seconds since 1970 of a local time, None for anything else."""
+    if not isinstance(value, str) or len(value) != 19:
+        return None
+    try:
+        return (datetime.strptime(value, _CLOCK) - datetime(1970, 1, 1)).total_seconds()
+    except ValueError:
+        return None
+
+
+def _gpus(attempt: dict[str, Any]) -> int:
+    return sum(len(gpus) for _, gpus in _places(attempt))
+
+
+def _places(attempt: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Return machine and GPU labels of an attempt; details of another shape are no places."""
+    detail = attempt.get("detail")
+    return [
+        (str(item.get("ip")), item["gpus"])
+        for item in (detail if isinstance(detail, list) else [])
+        if isinstance(item, dict) and isinstance(item.get("gpus"), list)
+    ]
+
+
+def _name(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _check_machines(entries: list[Any], cluster: Cluster, tally: Tally) -> None:
+    sizes = {label: int(size) for label, size in zip(cluster.machines, cluster.gpus_per_machine, strict=True)}
+    for number, entry in enumerate(entries, start=1):
+        attempts = entry.get("attempts") if isinstance(entry, dict) else None
+        for attempt in attempts if isinstance(attempts, list) else []:
+            for machine, gpus in _places(attempt) if isinstance(attempt, dict) else []:
+                if machine not in sizes:
+                    tally.warn("machines-not-in-cluster", 1, f"entry {number}: machine {shown(machine)} is not in it")
+                elif len(gpus) > sizes[machine] or any(_position(label) >= sizes[machine] for label in gpus):
+                    tally.warn(
+                        "gpus-not-in-machine",
+                        1,
+                        f"entry {number}: GPUs {', '.join(map(str, gpus))} on machine {machine} of {sizes[machine]}",
+                    )
+
+
+def _position(label: object) -> int:
+    digits = str(label).removeprefix("gpu")
+    return int(digits) if digits.isdigit() else 0
