@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 import types
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, shorten, shown
 
-__all__ = ["Parameter", "bind", "join_name", "parameters_of", "split_name", "unknown"]
+__all__ = ["Parameter", "bind", "join_name", "number_in", "parameters_of", "split_name", "unknown"]
 
 
 def unknown(kind: str, value: str, allowed: list[str]) -> InputError:
@@ -32,10 +33,10 @@ def unknown(kind: str, value: str, allowed: list[str]) -> InputError:
     """
     near = get_close_matches(value, allowed, n=3, cutoff=0.6)
     if near:
-        return InputError(f"unknown {kind} {value!r}; near matches: {', '.join(near)}")
+        return InputError(f"unknown {kind} {shown(value)}; near matches: {', '.join(near)}")
     if 0 < len(allowed) <= 12:
-        return InputError(f"unknown {kind} {value!r}; known: {', '.join(allowed)}")
-    return InputError(f"unknown {kind} {value!r}")
+        return InputError(f"unknown {kind} {shown(value)}; known: {', '.join(allowed)}")
+    return InputError(f"unknown {kind} {shown(value)}")
 
 
 def split_name(text: str) -> tuple[str, dict[str, str]]:
@@ -62,9 +63,9 @@ def split_name(text: str) -> tuple[str, dict[str, str]]:
     for part in query.split("&"):
         key, equals, value = part.partition("=")
         if not key or not equals or not value:
-            raise InputError(f"{text}: argument {part!r} is not of the form key=value")
+            raise InputError(f"{shorten(text)}: argument {shown(part)} is not of the form key=value")
         if key in arguments:
-            raise InputError(f"{text}: argument {key!r} stands twice")
+            raise InputError(f"{shorten(text)}: argument {shown(key)} stands twice")
         arguments[key] = value
     return base, arguments
 
@@ -159,21 +160,23 @@ def bind(parameters: Mapping[str, Parameter], arguments: Mapping[str, str], orig
     InputError
         If a key is unknown, a value is not of its type, or a required one is absent.
     """
+    where = shorten(origin)
     for key in arguments:
         if key not in parameters:
             known = ", ".join(item.describe() for item in parameters.values()) or "none"
-            raise InputError(f"{origin}: unknown argument {key!r}; accepted: {known}")
+            raise InputError(f"{where}: unknown argument {shown(key)}; accepted: {known}")
     missing = [item.name for item in parameters.values() if item.required and item.name not in arguments]
     if missing:
-        raise InputError(f"{origin}: argument {missing[0]!r} is needed, as {parameters[missing[0]].describe()}")
-    return {key: _convert(item, arguments[key], origin) for key, item in parameters.items() if key in arguments}
+        raise InputError(f"{where}: argument {missing[0]!r} is needed, as {parameters[missing[0]].describe()}")
+    return {key: _convert(item, arguments[key], where) for key, item in parameters.items() if key in arguments}
 
 
-def _convert(parameter: Parameter, text: str, origin: str) -> object:
+def _convert(parameter: Parameter, text: str, where: str) -> object:
+    given = f"{where}: {parameter.name}={shorten(text)}"
     if parameter.choices:
         if text in parameter.choices:
             return text
-        raise InputError(f"{origin}: {parameter.name}={text}, allowed: {', '.join(parameter.choices)}")
+        raise InputError(f"{given}, allowed: {', '.join(parameter.choices)}")
     for kind in parameter.kinds:
         value = _as(kind, text)
         if value is not None:
@@ -181,7 +184,7 @@ def _convert(parameter: Parameter, text: str, origin: str) -> object:
     wanted = " or ".join(
         {int: "a whole number", float: "a finite number", bool: "true or false"}[kind] for kind in parameter.kinds
     )
-    raise InputError(f"{origin}: {parameter.name}={text}, {wanted} is needed")
+    raise InputError(f"{given}, {wanted} is needed")
 
 
 def _as(kind: type, text: str) -> object | None:
@@ -189,8 +192,28 @@ def _as(kind: type, text: str) -> object | None:
         return {"true": True, "false": False}.get(text)
     if kind is str:
         return text
-    try:
-        value = kind(text) if len(text) <= 40 and "_" not in text else None
-    except ValueError:
+    value = number_in(text)
+    if kind is int and value is not None:
+        return value if isinstance(value, int) else None
+    return None if value is None else float(value)
+
+
+def number_in(text: str) -> int | float | None:
+    """Return the finite number that a text says in ASCII digits, an int where it is written as one.
+
+    Parameters
+    ----------
+    text : as `12`, `-3` or `1.5e3`, white space around it allowed
+
+    Returns
+    -------
+    int, float or None
+        None for everything else: other scripts' digits, underscores, infinities, more than 40 characters.
+    """
+    if len(text) > 40 or "_" in text or not text.isascii():
         return None
-    return value if value is not None and math.isfinite(value) else None
+    for kind in (int, float):
+        with contextlib.suppress(ValueError, OverflowError):
+            value = kind(text)
+            return value if math.isfinite(value) else None
+    return None

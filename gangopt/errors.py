@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "LONGEST_SHOWN",
     "GangoptError",
     "InfeasibleError",
     "InputError",
@@ -11,7 +12,50 @@ __all__ = [
     "NonlinearModelError",
     "SolverError",
     "SolverUnavailableError",
+    "shorten",
+    "shown",
 ]
+
+LONGEST_SHOWN = 60
+"""Characters of a value that a message shows."""
+
+LONGEST_TEXT = 200
+"""Characters of a name or path that a message shows."""
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: its repr on one line, cut when long.
+
+    Parameters
+    ----------
+    value : what was given
+
+    Returns
+    -------
+    str
+        At most `LONGEST_SHOWN` characters.
+    """
+    return shorten(repr(value), LONGEST_SHOWN)
+
+
+def shorten(text: str, longest: int = LONGEST_TEXT) -> str:
+    """Return a text on one line, its middle left out when it is long.
+
+    Parameters
+    ----------
+    text : as it was given
+    longest : characters that are left, at least 10
+
+    Returns
+    -------
+    str
+        The text with every run of white space as one space.
+    """
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    tail = longest // 4
+    return f"{line[: longest - tail - 3]}...{line[-tail:]}"
 
 
 class GangoptError(Exception):

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import os
 import secrets
+import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, shorten, shown
 
-__all__ = ["dump_json", "parse_json", "read_json", "read_text", "write_bytes", "write_json", "write_text"]
+__all__ = ["dump_json", "file_kind", "parse_json", "read_json", "read_text", "write_bytes", "write_json", "write_text"]
+
+FileKind = Literal["absent", "directory", "file", "stream"]
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Largest text file that is read, in bytes."""
@@ -36,22 +40,23 @@ def read_text(path: str | os.PathLike[str]) -> str:
         If the file is absent, a directory, unreadable, larger than 512 MiB or not UTF-8.
     """
     file = Path(path)
+    name = shorten(str(file))
     try:
         size = file.stat().st_size
         if file.is_dir():
-            raise InputError(f"{file}: is a directory, a file is needed")
+            raise InputError(f"{name}: is a directory, a file is needed")
         if size > MAX_FILE_BYTES:
-            raise InputError(f"{file}: {size} bytes, at most {MAX_FILE_BYTES} are read")
+            raise InputError(f"{name}: {size} bytes, at most {MAX_FILE_BYTES} are read")
         return file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise InputError(f"{file}: no such file") from None
+        raise InputError(f"{name}: no such file") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{file}: not UTF-8 text (byte {error.start})") from None
+        raise InputError(f"{name}: not UTF-8 text (byte {error.start})") from None
     except (OSError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{file}: cannot be read ({reason})") from None
+        raise InputError(f"{name}: cannot be read ({reason})") from None
 
 
 def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of six types
@@ -79,7 +84,7 @@ def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of 
     def finite(token: str) -> float:
         value = float(token)
         if not math.isfinite(value):
-            raise InputError(f"{origin}: {token} is beyond the range of a double (about 1.8e308)")
+            raise InputError(f"{origin}: {shorten(token)} is beyond the range of a double (about 1.8e308)")
         return value
 
     def whole(token: str) -> int:
@@ -91,7 +96,7 @@ def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of 
         result: dict[str, Any] = {}
         for key, value in pairs:
             if key in result:
-                raise InputError(f"{origin}: key {key!r} stands twice in one object")
+                raise InputError(f"{origin}: key {shown(key)} stands twice in one object")
             result[key] = value
         return result
 
@@ -167,8 +172,41 @@ def _layout(value: object, indent: str) -> str:
     return json.dumps(value, allow_nan=False, ensure_ascii=False)
 
 
+def file_kind(path: str | os.PathLike[str]) -> FileKind:
+    """Return what stands at a path; a path that no file can have is absent, not an error.
+
+    Parameters
+    ----------
+    path : path of the file
+
+    Returns
+    -------
+    str
+        `absent`, `directory`, `file` (a regular one), or `stream`: a device, a pipe, or the file into which stdout or
+        stderr go already.
+    """
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return "absent"
+    if stat.S_ISDIR(found.st_mode):
+        return "directory"
+    is_open = any(_is_open_as(descriptor, found) for descriptor in (1, 2))
+    return "file" if stat.S_ISREG(found.st_mode) and not is_open else "stream"
+
+
+def _is_open_as(descriptor: int, found: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), found)
+    except OSError:
+        return False
+
+
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file whole: to a temporary neighbour first, then renamed over the target.
+
+    A symbolic link stays one, and the file that it points to is written; a file that exists keeps its permissions. What
+    is no regular file, as `/dev/stdout`, gets the bytes behind those that it has.
 
     Parameters
     ----------
@@ -181,22 +219,37 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         If the target is a directory or cannot be written; nothing is left behind then.
     """
     file = Path(path)
-    if file.is_dir():
-        raise InputError(f"{file}: is a directory, cannot be written as a file")
-    if file.exists() and not file.is_file():
-        file.write_bytes(content)
-        return
+    name = shorten(str(file))
+    kind = file_kind(file)
+    if kind == "directory":
+        raise InputError(f"{name}: is a directory, cannot be written as a file")
+    try:
+        if kind == "stream":
+            with file.open("ab") as stream:
+                stream.write(content)
+        else:
+            _replace(Path(os.path.realpath(file)), content)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{name}: cannot be written ({reason})") from None
+
+
+def _replace(file: Path, content: bytes) -> None:
+    mode = None
+    if file_kind(file) == "file":
+        if not os.access(file, os.W_OK):
+            raise PermissionError(errno.EACCES, "no permission")
+        mode = stat.S_IMODE(file.stat().st_mode)
     temporary = file.with_name(f".{file.name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as stream:
             stream.write(content)
+        if mode is not None:
+            temporary.chmod(mode)
         temporary.replace(file)
-    except BaseException as error:
+    except BaseException:
         with contextlib.suppress(OSError, ValueError):
             temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError | ValueError):
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise InputError(f"{file}: cannot be written ({reason})") from None
         raise
 
 

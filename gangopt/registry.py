@@ -144,6 +144,8 @@ class Problem:
     """Metric that `row_bound` rests on: a row's bound holds for every solution with no more of it than the row has."""
     describe: str | None = None
     """`(instance) -> str`: the text of `gangopt show`."""
+    describe_solution: str | None = None
+    """`(instance, solution) -> Iterator[str]`: a heading and one line a part of the decision, for `gangopt solve`."""
 
     def form(self, name: str) -> Form:
         """Return a form by name; an unknown name is an InputError."""

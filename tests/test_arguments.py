@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.arguments import bind, join_name, parameters_of, split_name, unknown
+from gangopt.arguments import bind, join_name, number_in, parameters_of, split_name, unknown
 from gangopt.errors import InputError
 
 
@@ -67,6 +67,9 @@ def test_values_are_converted_in_signature_order():
         ({"jobs": "many"}, "x: jobs=many, a whole number is needed"),
         ({"jobs": "1_000"}, "x: jobs=1_000, a whole number is needed"),
         ({"jobs": "9" * 41}, "a whole number is needed"),
+        ({"jobs": "\uff14"}, "x: jobs=\uff14, a whole number is needed"),
+        ({"jobs": "1.0"}, "x: jobs=1.0, a whole number is needed"),
+        ({"jobs": "1", "load": "\u0664"}, "x: load=\u0664, a finite number is needed"),
         ({"jobs": "1", "load": "nan"}, "x: load=nan, a finite number is needed"),
         ({"jobs": "1", "load": "inf"}, "x: load=inf, a finite number is needed"),
         ({"jobs": "1", "skip": "yes"}, "x: skip=yes, true or false is needed"),
@@ -82,3 +85,39 @@ def test_unknown_words_get_near_matches_or_the_short_list():
     assert "near matches: exact" in str(unknown("method", "exakt", ["exact", "paa"]))
     assert "known: exact, paa" in str(unknown("method", "zzz", ["exact", "paa"]))
     assert str(unknown("method", "zzz", [str(n) for n in range(99)])) == "unknown method 'zzz'"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12", 12),
+        (" -3 ", -3),
+        ("1.5e3", 1500.0),
+        ("1e400", None),
+        ("nan", None),
+        ("1_000", None),
+        ("\uff11\uff12", None),
+        ("", None),
+        ("0x1", None),
+        ("1" * 41, None),
+    ],
+)
+def test_numbers_are_ascii_and_finite(text, value):
+    found = number_in(text)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_long_words_are_cut_in_every_message():
+    long = "x" * 5000
+    for refused in (
+        lambda: split_name(f"a?{long}"),
+        lambda: split_name(f"a?{long}=1&{long}=2"),
+        lambda: bind(PARAMETERS, {long: "1"}, long),
+        lambda: bind(PARAMETERS, {"jobs": long}, long),
+        lambda: bind(PARAMETERS, {"jobs": "1", "mode": long}, long),
+    ):
+        with pytest.raises(InputError) as error:
+            refused()
+        assert len(str(error.value)) < 700
+    assert len(str(unknown("method", long, ["exact"]))) < 200

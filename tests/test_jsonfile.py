@@ -2,13 +2,17 @@
 
 import contextlib
 import json
+import os
+import stat
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.errors import InputError
-from gangopt.jsonfile import dump_json, parse_json, read_json, read_text, write_bytes, write_json
+from gangopt.jsonfile import dump_json, file_kind, parse_json, read_json, read_text, write_bytes, write_json
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -96,3 +100,62 @@ def test_writing_where_nothing_can_be_written(tmp_path):
         write_bytes(tmp_path / "no" / "where.json", b"")
     with pytest.raises(InputError, match="cannot be written as JSON"):
         dump_json(float("nan"))
+
+
+def test_a_link_stays_a_link_and_permissions_stay(tmp_path):
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    write_bytes(link, b"new")
+    assert link.is_symlink()
+    assert real.read_bytes() == b"new"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    dangling = tmp_path / "dangling.json"
+    dangling.symlink_to(tmp_path / "later.json")
+    write_bytes(dangling, b"there")
+    assert (tmp_path / "later.json").read_bytes() == b"there"
+
+
+def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
+    file = tmp_path / "mine.json"
+    file.write_text("old")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(InputError, match=r"cannot be written \(no permission"):
+        write_bytes(file, b"new")
+    assert file.read_text() == "old"
+
+
+def test_what_stands_at_a_path(tmp_path):
+    file = tmp_path / "a"
+    file.write_text("")
+    os.mkfifo(tmp_path / "pipe")
+    assert file_kind(file) == "file"
+    assert file_kind(tmp_path) == "directory"
+    assert file_kind("/dev/null") == file_kind(tmp_path / "pipe") == "stream"
+    for absent in (tmp_path / "b", "x" * 5000, "a\0b", file / "below"):
+        assert file_kind(absent) == "absent"
+
+
+def test_what_stdout_goes_to_is_written_behind_what_it_has(tmp_path):
+    target = tmp_path / "out"
+    code = (
+        "from gangopt.jsonfile import write_bytes; write_bytes('/dev/stdout', b'two'); write_bytes('/dev/null', b'x')"
+    )
+    with target.open("w") as stream:
+        stream.write("one")
+        stream.flush()
+        subprocess.run([sys.executable, "-c", code], stdout=stream, check=True)
+    assert target.read_text() == "onetwo"
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+
+
+def test_names_that_no_file_can_have_are_refused_in_a_short_line():
+    for attempt in (
+        lambda: write_bytes("x" * 5000, b""),
+        lambda: read_text("x" * 5000),
+        lambda: write_bytes("a\0b", b""),
+    ):
+        with pytest.raises(InputError, match="cannot be") as error:
+            attempt()
+        assert len(str(error.value)) < 300

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from gangopt.cli.naming import load_instance
 from gangopt.cli.options import AsJson, Name, Output
-from gangopt.cli.output import print_json
+from gangopt.cli.output import check_output, print_json
 
 __all__ = ["list_command", "schema", "show"]
 
@@ -28,11 +29,11 @@ def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
     --json prints the file that `solve` reads back; -o writes it, or draws a cluster.
     """
     from gangopt.cli.showing import cluster_of, document_of, picture_of, text_of
-    from gangopt.instances.catalogue import load
     from gangopt.jsonfile import write_json
 
+    check_output(output, inputs=[name])
     cluster = cluster_of(name)
-    subject = cluster if cluster is not None else load(name)
+    subject = cluster if cluster is not None else load_instance(name)
     if output is not None and output.suffix.lower() == ".json":
         write_json(output, document_of(subject))
     elif output is not None:

@@ -17,4 +17,4 @@ RelGap = Annotated[float, typer.Option("--rel-gap", metavar="G", help="Relative 
 Threads = Annotated[int, typer.Option("--threads", metavar="N", help="Threads of the solver.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
 FormName = Annotated[str | None, typer.Option("--form", metavar="F", help="Form to build.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.", readable=False)]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import typer
 
-from gangopt.errors import InputError
+from gangopt.arguments import split_name
+from gangopt.errors import InputError, shorten
+from gangopt.jsonfile import file_kind
 
 __all__ = ["check_output", "print_json"]
 
@@ -19,16 +22,54 @@ def print_json(value: object) -> None:
     typer.echo(dump_json(value), nl=False)
 
 
-def check_output(output: Path | None, suffix: str | None = None) -> None:
-    """Refuse an output that could not be written, before anything is computed."""
+def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iterable[str | Path | None] = ()) -> None:
+    """Refuse an output that could not be written, before anything is computed.
+
+    Parameters
+    ----------
+    output : file to write, None for none
+    suffix : the only suffix that is allowed, None for any
+    inputs : names and files that the command reads; a file of theirs must not be overwritten
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or is read by the same command.
+    """
     if output is None:
         return
+    name = shorten(str(output))
     if suffix is not None and output.suffix.lower() != suffix:
-        raise InputError(f"{output}: suffix {output.suffix or 'missing'}, allowed: {suffix}")
-    if output.is_dir():
-        raise InputError(f"{output}: is a directory, cannot be written as a file")
-    parent = output.parent
-    if not parent.is_dir():
-        raise InputError(f"{output}: cannot be written (no such directory: {parent})")
-    if not os.access(parent, os.W_OK):
-        raise InputError(f"{output}: cannot be written (no permission in {parent})")
+        raise InputError(f"{name}: suffix {output.suffix or 'missing'}, allowed: {suffix}")
+    kind, parent = file_kind(output), output.parent
+    if kind == "directory":
+        raise InputError(f"{name}: is a directory, cannot be written as a file")
+    if file_kind(parent) != "directory":
+        raise InputError(f"{name}: cannot be written (no such directory: {shorten(str(parent))})")
+    _check_name(output, name)
+    if kind == "absent" and not os.access(parent, os.W_OK):
+        raise InputError(f"{name}: cannot be written (no permission in {shorten(str(parent))})")
+    if kind == "file":
+        if not os.access(output, os.W_OK):
+            raise InputError(f"{name}: cannot be written (no permission)")
+        if any(file.samefile(output) for item in inputs if item is not None for file in _files_of(item)):
+            raise InputError(f"{name}: is read by the same command; give the output another name")
+
+
+def _check_name(output: Path, name: str) -> None:
+    """Refuse a name that the file system does not take."""
+    try:
+        output.lstat()
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"{name}: cannot be written ({reason})") from None
+
+
+def _files_of(item: str | Path) -> list[Path]:
+    """Return the files that a command reads for an instance: itself, or those named in its arguments."""
+    words = [str(item)]
+    if isinstance(item, str) and "?" in item:
+        words += split_name(item)[1].values()
+    return [Path(word) for word in words if file_kind(word) == "file"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import os
 import sys
@@ -9,39 +11,15 @@ import sys
 import typer
 
 from gangopt.cli.commands import app
-from gangopt.errors import GangoptError, InputError
+from gangopt.errors import GangoptError, InputError, shorten
 
-__all__ = ["main", "run"]
-
-
-def run(arguments: list[str]) -> int:
-    """Run one command line and return its exit code.
-
-    Parameters
-    ----------
-    arguments : what stands behind `gangopt`
-
-    Returns
-    -------
-    int
-        0 on success, 1 when there is no solution, 2 on bad input, 130 after Ctrl-C.
-    """
-    if not arguments:
-        arguments = ["--help"]
-    try:
-        code = app(arguments, standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except (Exception, KeyboardInterrupt) as error:
-        return _complain(error)
-    # typer turns Ctrl-C into this code, older releases into Abort
-    return _complain(KeyboardInterrupt()) if code == INTERRUPTED else code if isinstance(code, int) else 0
-
+__all__ = ["run_command"]
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+
+LONGEST_LINE = 1000
+"""Characters of an error line; what is longer loses its middle."""
 
 _ENDINGS: tuple[tuple[type[BaseException], int, str | None], ...] = (
     (InputError, 2, None),
@@ -52,21 +30,61 @@ _ENDINGS: tuple[tuple[type[BaseException], int, str | None], ...] = (
 )
 """Kind of error, exit code, and the line to print instead of the error's own."""
 
+_UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+"""What writing to a standard output says that cannot take any more."""
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run one command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : what stands behind `gangopt`; nothing asks for the help
+
+    Returns
+    -------
+    int
+        0 on success, 1 when there is no solution, 2 on bad input, 130 after Ctrl-C.
+    """
+    _print_what_the_terminal_can()
+    try:
+        code = app(arguments or ["--help"], standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # typer turns the first into the second: the reader has enough
+        _drop_stdout()
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        return _complain(error)
+    # typer turns Ctrl-C into this code, older releases into Abort
+    return _complain(KeyboardInterrupt()) if code == INTERRUPTED else code if isinstance(code, int) else 0
+
+
+def _print_what_the_terminal_can() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
 
 def _complain(error: BaseException) -> int:
     """Print one line for an expected error and return its exit code; re-raise what nobody expected."""
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
+        _drop_stdout()
+        error = InputError(f"standard output: cannot be written ({error.strerror or error})")
     expected = next(((code, text) for kind, code, text in _ENDINGS if isinstance(error, kind)), None)
     if expected is None and not hasattr(error, "format_message"):
         raise error
     code, text = expected or (2, str(error.format_message()))  # type: ignore[attr-defined]
-    line = " ".join((text or str(error)).split()) or type(error).__name__
-    sys.stderr.write(f"gangopt: {line}\n")
+    line = shorten(text or str(error), LONGEST_LINE) or type(error).__name__
+    sys.stderr.write(f"gangopt: {''.join(map(_visible, line))}\n")
     return code
 
 
-def main() -> None:
-    """Entry point of the command `gangopt`."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    sys.exit(run(sys.argv[1:]))
+def _visible(character: str) -> str:
+    return character if character.isprintable() else ascii(character)[1:-1]
+
+
+def _drop_stdout() -> None:
+    """Send the rest of the output nowhere, so that Python does not fail on it once more when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,7 +9,7 @@ from gangopt.decisions import problems
 from gangopt.errors import InputError
 from gangopt.instances.catalogue import entry, to_document
 from gangopt.instances.contract import Instance
-from gangopt.jsonfile import read_json
+from gangopt.jsonfile import file_kind, read_json
 from gangopt.registry import resolve
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ def cluster_of(name: str) -> Cluster | None:
 
     if name in cluster_names():
         return load_cluster(name)
-    if "/" in name and name.partition("/")[0] in problems and not Path(name).is_file():
-        return None
-    if Path(name).is_file() and name.endswith(".json"):
+    if name.endswith(".json") and file_kind(name) in {"file", "stream"}:
         value = read_json(name)
         if isinstance(value, dict) and "nodes" in value:
             return load_cluster(name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gangopt.cli.naming import load_instance
 from gangopt.cli.options import AsJson, FormName, Name, Output, Quiet, RelGap, Seed, Threads, TimeLimit
 from gangopt.cli.output import check_output, print_json
 
@@ -38,7 +39,6 @@ def solve(
     quiet: Quiet = False,
 ) -> None:
     """Take one decision by one method; exit 1 if there is no solution."""
-    from gangopt.instances.catalogue import load
     from gangopt.jsonfile import write_json
     from gangopt.solvers.report import result_text
     from gangopt.solvers.resultfile import read_solution, result_json
@@ -46,8 +46,8 @@ def solve(
     from gangopt.solvers.solve import solve as run_solve
 
     checked_controls(time_limit, rel_gap, threads, seed, solver)
-    check_output(output, ".json")
-    instance = load(name)
+    check_output(output, ".json", inputs=[name, start])
+    instance = load_instance(name)
     initial = None if start is None else read_solution(start, instance)
     with _solve_progress(quiet) as on_progress:
         result = run_solve(
@@ -63,9 +63,11 @@ def solve(
             on_progress=on_progress,
         )
     record = result_json(result)
-    if output is not None:
-        write_json(output, record)
-    print_json(record) if as_json else typer.echo(result_text(result))
+    try:
+        print_json(record) if as_json else typer.echo(result_text(result, instance))
+    finally:  # a result is saved although its reader has gone, and printed although it cannot be saved
+        if output is not None:
+            write_json(output, record)
     if result.solution_status == "none":
         raise typer.Exit(1)
 
@@ -91,13 +93,14 @@ def _solve_progress(quiet: bool) -> Iterator[Any]:
 def export(
     name: Name,
     file_format: Annotated[str, typer.Option("--format", metavar="mps|lp|nl|json", help="Format of the file.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="File to write.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="File to write.", readable=False)],
     form: FormName = None,
 ) -> None:
     """Write a form of an instance as a model file."""
-    from gangopt.instances.catalogue import load
+    from gangopt.jsonfile import file_kind
     from gangopt.solvers.export import export as run_export
 
-    check_output(output)
-    written = run_export(load(name), output, form=form, file_format=file_format)
-    typer.echo(f"{output}: form {written} as {file_format}")
+    check_output(output, inputs=[name])
+    written = run_export(load_instance(name), output, form=form, file_format=file_format)
+    # on stdout the line would end up in the model when that is where the model goes
+    typer.echo(f"{output}: form {written} as {file_format}", err=file_kind(output) == "stream")

@@ -62,4 +62,5 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "optimus", "optimus?skip=true", "drf", "tetris", "equal"),
     describe="gangopt.instances.allocation_text:describe",
+    describe_solution="gangopt.instances.allocation_text:describe_solution",
 )

@@ -120,4 +120,5 @@ PROBLEM = Problem(
     ),
     table_metrics=("jobs_placed", "sum_completion_time", "transfer_time"),
     describe="gangopt.instances.interval_text:describe",
+    describe_solution="gangopt.instances.interval_text:describe_solution",
 )

@@ -75,4 +75,6 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "packlimit", "consolidate", "random", "greedy_load"),
     table_metrics=("machines_used", "cross_machine_traffic"),
+    describe="gangopt.instances.network_placement_text:describe",
+    describe_solution="gangopt.instances.network_placement_text:describe_solution",
 )

@@ -42,7 +42,7 @@ PROBLEM = Problem(
         item.name: item
         for item in (
             Family(
-                "network",
+                "<network>-p<servers>",
                 "gangopt.instances.generators.parameters:network",
                 "a real network's blocks, as resnet50-p10",
                 pattern=r"(?P<network>[a-z][a-z0-9-]*)-p(?P<servers>[0-9]+)",
@@ -58,4 +58,5 @@ PROBLEM = Problem(
     row_bound=f"{_EXACT}:row_bound",
     bound_metric="requests",
     describe="gangopt.instances.parameters_text:describe",
+    describe_solution="gangopt.instances.parameters_text:describe_solution",
 )

@@ -66,4 +66,6 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "optimus", "spread", "pack", "random"),
     table_metrics=("jobs_placed", "transfer_time"),
+    describe="gangopt.instances.placement_text:describe",
+    describe_solution="gangopt.instances.placement_text:describe_solution",
 )

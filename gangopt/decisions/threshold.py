@@ -50,4 +50,6 @@ PROBLEM = Problem(
     metrics={"misclassified": "jobs", "missed": "jobs", "false_alarms": "jobs", "margin": "parts of the range"},
     default_methods=("exact", "class_means", "single_cut", "perceptron"),
     table_metrics=("missed", "false_alarms", "margin"),
+    describe="gangopt.instances.threshold_text:describe",
+    describe_solution="gangopt.instances.threshold_text:describe_solution",
 )

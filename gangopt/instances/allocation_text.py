@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
-from gangopt.instances.allocation import AllocationInstance, equal_job_classes
+from gangopt.errors import shorten
+from gangopt.instances.allocation import AllocationInstance, AllocationSolution, equal_job_classes
 
-__all__ = ["describe"]
+__all__ = ["describe", "describe_solution"]
 
 SHOWN = 20
 
@@ -51,8 +53,25 @@ def _job_line(instance: AllocationInstance, j: int) -> str:
     else:
         speed = "theta " + ", ".join(f"{value:.4g}" for value in instance.theta[j] if value)
         speed += f"; batch {instance.batch[j]:g}" if instance.mode[j] == "sync" else ""
-    label = instance.jobs[j] if len(instance.jobs[j]) <= 24 else instance.jobs[j][:21] + "..."
     return (
-        f"{label:<24} {instance.mode[j]:<6} {instance.steps[j]:>14,.6g} {instance.max_workers[j]:>10} "
-        f"{instance.max_ps[j]:>10}  {speed}"
+        f"{shorten(instance.jobs[j], 24):<24} {instance.mode[j]:<6} {instance.steps[j]:>14,.6g} "
+        f"{instance.max_workers[j]:>10} {instance.max_ps[j]:>10}  {speed}"
     )
+
+
+def describe_solution(instance: AllocationInstance, solution: AllocationSolution) -> Iterator[str]:
+    """Yield a heading and, for every job, its workers, its parameter servers and its completion time.
+
+    Parameters
+    ----------
+    instance : the jobs
+    solution : a feasible allocation
+
+    Yields
+    ------
+    str
+        One line.
+    """
+    yield f"{'job':<24} {'workers':>7} {'ps':>5} {'completion (s)':>14}"
+    for j, (w, p) in enumerate(zip(solution.workers, solution.parameter_servers, strict=True)):
+        yield f"{shorten(instance.jobs[j], 24):<24} {w:>7,} {p:>5,} {instance.completion_time(j, p, w):>14,.6g}"

@@ -11,17 +11,16 @@ from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import Any, cast
 
 from gangopt.arguments import bind, join_name, split_name, unknown
 from gangopt.decisions import problems
-from gangopt.errors import InputError
+from gangopt.errors import InputError, shown
 from gangopt.instances.contract import Instance
-from gangopt.jsonfile import parse_json, read_json
+from gangopt.jsonfile import file_kind, parse_json, read_json
 from gangopt.registry import Family, Problem, resolve
 
-__all__ = ["Entry", "entries", "entry", "families", "load", "names", "read_document", "to_document"]
+__all__ = ["Entry", "entries", "entry", "families", "is_hidden", "load", "names", "read_document", "to_document"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,8 +119,8 @@ def load(name_or_path: str | os.PathLike[str]) -> Instance:
     Parameters
     ----------
     name_or_path : a packaged name as `parameters/resnet50-p10`, a family with arguments as
-        `allocation/random?jobs=100&seed=3`, or the path of an instance file (a path is anything that ends in `.json`,
-        exists, or does not begin with a decision and a slash)
+        `allocation/random?jobs=100&seed=3`, or the path of an instance file. What ends in `.json` or is an existing
+        file is a path, even where a packaged name is spelt the same (`is_hidden` tells).
 
     Returns
     -------
@@ -138,15 +137,41 @@ def load(name_or_path: str | os.PathLike[str]) -> Instance:
     noun, slash, case = text.partition("/")
     if isinstance(name_or_path, str) and slash and noun in problems and not _is_file_name(text):
         return _from_name(problems[noun], case)
-    if not slash and noun in problems and not Path(text).exists():
-        raise InputError(f"{text!r} is a decision; name one of its instances, as `gangopt list {text}` prints them")
-    if not Path(text).exists() and not _is_file_name(text):
-        raise unknown("instance or file", text, names() + [f"{noun}/" for noun in problems])
+    if file_kind(text) == "absent" and not _is_file_name(text):
+        raise _no_instance(text)
     return read_document(read_json(text), text)
 
 
+def _no_instance(text: str) -> InputError:
+    from gangopt.topology import cluster_names
+
+    if text in problems:
+        return InputError(f"{text!r} is a decision; name one of its instances, as `gangopt list {text}` prints them")
+    if text in cluster_names():
+        return InputError(f"{text!r} is a cluster, not an instance; `gangopt show {text}` prints it")
+    return unknown("instance or file", text, names() + [f"{noun}/" for noun in problems])
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a packaged or generated name is taken for a local file of the same name.
+
+    Parameters
+    ----------
+    name : what `load` is given
+
+    Returns
+    -------
+    bool
+    """
+    noun, slash, case = name.partition("/")
+    if not slash or noun not in problems or not _is_file_name(name):
+        return False
+    makers = (item.pattern or item.name for item in problems[noun].families.values())
+    return entry(name) is not None or any(re.fullmatch(maker, case) for maker in makers)
+
+
 def _is_file_name(text: str) -> bool:
-    return (text.endswith(".json") and "?" not in text) or ("?" not in text and Path(text).is_file())
+    return "?" not in text and (text.endswith(".json") or file_kind(text) in {"file", "stream"})
 
 
 def _from_name(problem: Problem, case: str) -> Instance:
@@ -191,26 +216,53 @@ def read_document(value: object, origin: str) -> Instance:
     InputError
         If the decision, the version or a field is not acceptable.
     """
-    from gangopt.instances.documents.common import VERSION, validate
+    from pydantic import ValidationError
+
+    from gangopt.instances.documents.common import VERSION, refusal, validate
 
     if not isinstance(value, dict):
         raise InputError(f"{origin}: an instance file holds one object, this one holds a {type(value).__name__}")
     noun = value.get("noun")
+    if noun is None and "nodes" in value:
+        raise InputError(f"{origin}: a cluster, not an instance; `gangopt show` prints it")
     if not isinstance(noun, str):
         raise InputError(f"{origin}: field noun: the decision is needed, one of {', '.join(problems)}")
     if noun not in problems:
-        raise InputError(f"{origin}: field noun: unknown decision {noun!r}; known: {', '.join(problems)}")
+        raise InputError(f"{origin}: field noun: unknown decision {shown(noun)}; known: {', '.join(problems)}")
     version = value.get("version")
     if version != VERSION or isinstance(version, bool):
-        raise InputError(f"{origin}: field version: {version!r}, this release reads version {VERSION}")
+        raise InputError(f"{origin}: field version: {shown(version)}, this release reads version {VERSION}")
     document = validate(resolve(problems[noun].document), value, origin)
     try:
         return cast("Instance", document.to_instance())
+    except ValidationError as error:
+        raise refusal(error, origin) from None
     except InputError as error:
         raise type(error)(f"{origin}: {error}") from None
 
 
 def to_document(instance: Instance) -> dict[str, Any]:
-    """Return the JSON content of an instance's file; reading it back gives the identical instance."""
-    document = resolve(problems[instance.noun].document).from_instance(instance)
+    """Return the JSON content of an instance's file; reading it back gives the identical instance.
+
+    Parameters
+    ----------
+    instance : what is to be written
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        If a value is beyond what the file format allows.
+    """
+    from pydantic import ValidationError
+
+    from gangopt.instances.documents.common import refusal
+
+    try:
+        document = resolve(problems[instance.noun].document).from_instance(instance)
+    except ValidationError as error:
+        raise refusal(error, instance.name) from None
     return cast("dict[str, Any]", document.model_dump(mode="json", exclude_defaults=False))

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, shown
+from gangopt.instances.contract import check_text
 
 __all__ = [
     "LARGEST",
@@ -79,7 +80,8 @@ def labels(field: str, value: Iterable[str]) -> tuple[str, ...]:
     seen: set[str] = set()
     for index, label in enumerate(result):
         if not isinstance(label, str) or not 0 < len(label) <= 200:
-            raise InputError(f"{field}[{index}]: {label!r}, a text of 1 to 200 characters is needed")
+            raise InputError(f"{field}[{index}]: {shown(label)}, a text of 1 to 200 characters is needed")
+        check_text(f"{field}[{index}]", label)
         if label in seen:
             raise InputError(f"{field}[{index}]: {label!r} stands twice, every label must be different")
         seen.add(label)

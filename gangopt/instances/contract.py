@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["Instance", "Record", "Score", "Violation"]
+from gangopt.errors import InputError, shown
+
+__all__ = ["Instance", "Record", "Score", "Violation", "check_text", "unprintable"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,40 @@ class Score:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metrics", MappingProxyType(dict(self.metrics)))
+
+
+def check_text(field: str, value: object, *, lines: bool = False) -> None:
+    """Refuse what is no text, or text that moves the cursor or hides characters where it is printed.
+
+    Parameters
+    ----------
+    field : what the message calls the value
+    value : the text
+    lines : whether line ends and tabs are allowed
+
+    Raises
+    ------
+    InputError
+        If it is no text, or holds a control or format character or half a surrogate pair.
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{field}: {shown(value)}, a text is needed")
+    found = unprintable(value, lines=lines)
+    if found is not None:
+        raise InputError(f"{field}: {shown(value)}, {found}")
+
+
+def unprintable(value: str, *, lines: bool = False) -> str | None:
+    """Return which character of a text cannot be printed, in words for a message, or None."""
+    if not value.isprintable():
+        for index, character in enumerate(value):
+            if unicodedata.category(character) in _UNPRINTABLE and not (lines and character in "\n\t"):
+                return f"character {index} ({character!a}) cannot be printed"
+    return None
+
+
+_UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories: control, format, surrogate, line and paragraph separator."""
 
 
 class Record:
@@ -107,6 +144,12 @@ class Instance(Record, ABC):
     name: str
     description: str
     source: str
+
+    def _freeze(self) -> None:
+        super()._freeze()
+        check_text("name", self.name)
+        check_text("description", self.description, lines=True)
+        check_text("source", self.source, lines=True)
 
     @abstractmethod
     def check(self, solution: Any) -> list[Violation]:  # noqa: ANN401 - each decision has its own solution type

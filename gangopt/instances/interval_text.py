@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from gangopt.errors import shorten
 from gangopt.instances import allocation_text
-from gangopt.instances.interval import IntervalInstance
+from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.placement_text import pieces_text
 
-__all__ = ["describe"]
+__all__ = ["describe", "describe_solution"]
 
 SHOWN = 12
 
@@ -41,3 +45,23 @@ def describe(instance: IntervalInstance) -> str:
         f"{max(instance.ps_bandwidth.max(), instance.worker_bandwidth.max()):g} MB/s"
     )
     return "\n".join([*lines, "", allocation_text.describe(jobs)])
+
+
+def describe_solution(instance: IntervalInstance, solution: IntervalSolution) -> Iterator[str]:
+    """Yield a heading and, for every job, its tasks and where they are, or why it is paused.
+
+    Parameters
+    ----------
+    instance : servers and jobs
+    solution : a feasible allocation and placement
+
+    Yields
+    ------
+    str
+        One line.
+    """
+    counts = zip(solution.allocation.workers, solution.allocation.parameter_servers, strict=True)
+    yield f"{'job':<24} {'workers':>7} {'ps':>5}  where"
+    for j, (w, p) in enumerate(counts):
+        label = shorten(instance.allocation.jobs[j], 24)
+        yield f"{label:<24} {w:>7,} {p:>5,}  {pieces_text(instance.servers, solution.placement, j)}"

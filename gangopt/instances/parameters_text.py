@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
+from collections.abc import Iterator
 
-from gangopt.instances.parameters import ParametersInstance
+from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 
-__all__ = ["describe"]
+__all__ = ["describe", "describe_solution"]
 
 _ROWS = 24
 
@@ -46,3 +48,32 @@ def describe(instance: ParametersInstance) -> str:
             f"{'smaller':>15} {sum(number for _, number in rest):>7,} {100 * held / total:>6.1f}%  {len(rest)} sizes"
         )
     return "\n".join(lines)
+
+
+def describe_solution(instance: ParametersInstance, solution: ParametersSolution) -> Iterator[str]:
+    """Yield a heading and, for every server, its parameters, its parts and the blocks that they are of.
+
+    Parameters
+    ----------
+    instance : blocks and servers
+    solution : a feasible assignment
+
+    Yields
+    ------
+    str
+        One line.
+    """
+    held: list[list[tuple[int, int]]] = [[] for _ in range(instance.servers)]
+    for block, parts in enumerate(solution.parts):
+        for server, amount in parts:
+            held[server].append((block, amount))
+    sizes = instance.sizes.tolist()
+    yield f"{'server':>6} {'parameters':>15} {'requests':>8}  blocks"
+    for server, pieces in enumerate(held):
+        blocks = (
+            instance.labels[block] + ("" if amount == sizes[block] else f" ({amount:,} of {sizes[block]:,})")
+            for block, amount in pieces[:_ROWS]
+        )
+        rest = ["..."] if len(pieces) > _ROWS else []
+        text = textwrap.shorten(", ".join([*blocks, *rest]), 80, placeholder=" ...")
+        yield f"{server:>6} {sum(amount for _, amount in pieces):>15,} {len(pieces):>8,}  {text}"

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gangopt.decisions import problems
+from gangopt.instances.contract import Instance
+from gangopt.solvers.decision_text import decision_lines
 from gangopt.solvers.result import PROVEN_GAP, Result
 
 __all__ = ["format_gap", "format_number", "render", "result_text", "text_table"]
@@ -83,12 +85,13 @@ def text_table(columns: Mapping[str, str]) -> Table:
     return table
 
 
-def result_text(result: Result) -> str:
+def result_text(result: Result, instance: Instance | None = None) -> str:
     """Return a result as aligned lines for a terminal.
 
     Parameters
     ----------
     result : what `solve` returned
+    instance : the instance that it is of, to print the decision itself as well
 
     Returns
     -------
@@ -114,7 +117,9 @@ def result_text(result: Result) -> str:
             pairs[name] = _with_unit(value, units.get(name, ""))
     width = max(map(len, pairs))
     lines = [f"{key:<{width}}  {value}" for key, value in pairs.items()]
-    return "\n".join(lines + _list_metrics(result))
+    lines += _list_metrics(result)
+    decision = [] if instance is None else decision_lines(result, instance)
+    return "\n".join([*lines, "", *decision] if decision else lines)
 
 
 def _with_unit(value: float | None, unit: str) -> str:

@@ -75,7 +75,10 @@ def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:  # n
         if value is None:
             raise InputError(f"{os.fspath(path)}: the result holds no solution")
     document = validate(resolve(problem.solution_document), value, os.fspath(path))
-    return document.to_solution()
+    try:
+        return document.to_solution()
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)}: {error}") from None
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - metrics and options hold any JSON value

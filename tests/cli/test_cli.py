@@ -5,31 +5,10 @@ import json
 import pytest
 
 import gangopt
-from gangopt.cli import run
 from gangopt.instances.catalogue import to_document
 from gangopt.jsonfile import write_json
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
-
-
-@pytest.fixture
-def call(capsys):
-    def invoke(*arguments):
-        code = run([str(item) for item in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return invoke
-
-
-def refused(answer):
-    """The one line of a refusal: exit 2, nothing on stdout, no traceback."""
-    code, out, err = answer
-    assert code == 2
-    assert out == ""
-    assert err.startswith("gangopt: ")
-    assert err.count("\n") == 1
-    return err
 
 
 def test_no_command_prints_the_help(call):
@@ -38,7 +17,7 @@ def test_no_command_prints_the_help(call):
     assert all(word in out for word in ("list", "show", "solve", "compare", "export", "schema", "plot"))
 
 
-def test_list_shows_instances_families_and_clusters(call):
+def test_list_shows_instances_families_and_clusters(call, refused):
     code, out, _ = call("list")
     assert code == 0
     assert "parameters/resnet50-p10" in out
@@ -46,7 +25,7 @@ def test_list_shows_instances_families_and_clusters(call):
     assert "tiresias-testbed" in out
     code, out, _ = call("list", "resnet50", "--json")
     assert {item["name"] for item in json.loads(out)["instances"]} == set(gangopt.names("resnet50"))
-    assert "nothing matches 'zebra'" in refused(call("list", "zebra"))
+    assert "nothing matches 'zebra'" in refused("list", "zebra")
 
 
 @pytest.mark.parametrize("name", gangopt.names())
@@ -71,7 +50,7 @@ def test_show_json_is_a_file_that_solve_reads_back(call, tmp_path):
     assert json.loads(out)["objective"] == gangopt.solve(gangopt.load(TINY)).objective
 
 
-def test_show_prints_and_draws_a_cluster(call, tmp_path):
+def test_show_prints_and_draws_a_cluster(call, refused, tmp_path):
     code, out, _ = call("show", "tiresias-testbed")
     assert code == 0
     assert "15 x machine" in out
@@ -82,7 +61,7 @@ def test_show_prints_and_draws_a_cluster(call, tmp_path):
     file = tmp_path / "cluster.json"
     file.write_text(out)
     assert call("show", file)[1] == call("show", "tiresias-testbed")[1]
-    assert "pictures are drawn of clusters" in refused(call("show", TINY, "-o", tmp_path / "a.png"))
+    assert "pictures are drawn of clusters" in refused("show", TINY, "-o", tmp_path / "a.png")
 
 
 def test_solve_prints_text_or_one_json_object(call, tmp_path):
@@ -120,20 +99,20 @@ def test_solve_prints_text_or_one_json_object(call, tmp_path):
     assert record["objective"] == record["bound"]
 
 
-def test_solve_starts_from_a_saved_result(call, tmp_path):
+def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
     saved = tmp_path / "result.json"
     assert call("solve", TINY, "--method", "lpt", "-o", saved)[0] == 0
     assert call("solve", TINY, "--start", saved)[0] == 0
     other = tmp_path / "other.json"
     assert call("solve", "parameters/random?blocks=5&servers=2", "--method", "lpt", "-o", other)[0] == 0
-    assert "start is not feasible" in refused(call("solve", TINY, "--start", other))
+    assert "start is not feasible" in refused("solve", TINY, "--start", other)
     record = json.loads(saved.read_text())
     write_json(other, {**record, "solution": None})
-    assert "the result holds no solution" in refused(call("solve", TINY, "--start", other))
+    assert "the result holds no solution" in refused("solve", TINY, "--start", other)
     write_json(other, {**record, "problem": "auction"})
-    assert "field problem: 'auction'" in refused(call("solve", TINY, "--start", other))
+    assert "field problem: 'auction'" in refused("solve", TINY, "--start", other)
     write_json(other, {"solution": 3, "termination": "optimal", "problem": "parameters"})
-    assert "other.json: field the whole file" in refused(call("solve", TINY, "--start", other))
+    assert "other.json: field the whole file" in refused("solve", TINY, "--start", other)
 
 
 @pytest.mark.parametrize(
@@ -170,18 +149,18 @@ def test_solve_starts_from_a_saved_result(call, tmp_path):
         (["plot", "missing.parquet", "-o", "a.gif"], "suffix .gif, allowed: .png, .svg, .pdf"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_2(call, arguments, message, tmp_path, monkeypatch):
+def test_bad_input_is_one_line_and_exit_2(refused, arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert message in refused(call(*arguments))
+    assert message in refused(*arguments)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_output_that_is_a_directory_or_forbidden_is_refused_first(call, tmp_path, monkeypatch):
-    assert "is a directory" in refused(call("export", TINY, "--format", "lp", "-o", tmp_path))
+def test_an_output_that_is_a_directory_or_forbidden_is_refused_first(refused, tmp_path, monkeypatch):
+    assert "is a directory" in refused("export", TINY, "--format", "lp", "-o", tmp_path)
     (tmp_path / "out.json").mkdir()
-    assert "is a directory" in refused(call("solve", TINY, "-o", tmp_path / "out.json"))
+    assert "is a directory" in refused("solve", TINY, "-o", tmp_path / "out.json")
     monkeypatch.setattr("os.access", lambda *_: False)
-    assert "no permission" in refused(call("solve", TINY, "-o", tmp_path / "result.json"))
+    assert "no permission" in refused("solve", TINY, "-o", tmp_path / "result.json")
 
 
 def test_compare_prints_a_table_and_saves_it(call, tmp_path):
@@ -256,17 +235,17 @@ def test_no_solution_is_exit_1(call, tmp_path):
     assert record["reason"]
 
 
-def test_plot_draws_results_and_refuses_what_has_nothing_to_draw(call, tmp_path):
+def test_plot_draws_results_and_refuses_what_has_nothing_to_draw(call, refused, tmp_path):
     saved = tmp_path / "result.json"
     assert call("solve", "parameters/random?blocks=9&servers=3", "--method", "frontier", "-o", saved)[0] == 0
     assert call("plot", saved, "-o", tmp_path / "frontier.pdf")[0] == 0
     assert call("solve", TINY, "--method", "lpt", "-o", saved)[0] == 0
-    assert "no trajectory and no frontier" in refused(call("plot", saved, "-o", tmp_path / "a.png"))
+    assert "no trajectory and no frontier" in refused("plot", saved, "-o", tmp_path / "a.png")
     record = json.loads(saved.read_text())
     write_json(saved, {**record, "trajectory": [["x"]]})
-    assert "no result that gangopt saved" in refused(call("plot", saved, "-o", tmp_path / "a.png"))
+    assert "no result that gangopt saved" in refused("plot", saved, "-o", tmp_path / "a.png")
     write_json(saved, {"rows": []})
-    assert "no row has a gap" in refused(call("plot", saved, "-o", tmp_path / "a.png"))
+    assert "no row has a gap" in refused("plot", saved, "-o", tmp_path / "a.png")
 
 
 def test_a_fault_of_a_method_is_exit_1_and_one_line(call, monkeypatch):

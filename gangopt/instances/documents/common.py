@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from gangopt.errors import InputError
-from gangopt.instances.contract import Instance
+from gangopt.errors import LONGEST_SHOWN, InputError, shorten, shown
+from gangopt.instances.contract import Instance, unprintable
 
 __all__ = [
     "VERSION",
@@ -18,6 +18,7 @@ __all__ = [
     "Label",
     "Positive",
     "SolutionDocument",
+    "refusal",
     "validate",
 ]
 
@@ -30,7 +31,16 @@ LARGEST = 1e15
 Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 Positive = Annotated[float, Field(gt=0, le=LARGEST)]
 Count = Annotated[int, Field(ge=1, le=10**15)]
-Label = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def _printable(value: str) -> str:
+    found = unprintable(value)
+    if found is not None:
+        raise ValueError(found)
+    return value
+
+
+Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
 
 
 class _Strict(BaseModel):
@@ -94,11 +104,26 @@ def validate(model: type[_Model], value: object, origin: str) -> _Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the whole file"
-        shown = repr(first["input"])
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        text = first["msg"][0].lower() + first["msg"][1:]
-        given = "" if first["type"] == "missing" else f" (given: {shown})"
-        rest = f"; {error.error_count() - 1} more defects" if error.error_count() > 1 else ""
-        raise InputError(f"{origin}: field {field}: {text}{given}{rest}") from None
+        raise refusal(error, origin) from None
+
+
+def refusal(error: ValidationError, origin: str) -> InputError:
+    """Return the one line for what pydantic found in a file or in an instance to be written.
+
+    Parameters
+    ----------
+    error : what pydantic raised
+    origin : what the message calls the file
+
+    Returns
+    -------
+    InputError
+        To be raised by the caller.
+    """
+    first = error.errors(include_url=False)[0]
+    field = ".".join(shorten(str(part), LONGEST_SHOWN) for part in first["loc"]) or "the whole file"
+    text = first["msg"].removeprefix("Value error, ")
+    text = text[0].lower() + text[1:]
+    given = "" if first["type"] == "missing" else f" (given: {shown(first['input'])})"
+    rest = f"; {error.error_count() - 1} more defects" if error.error_count() > 1 else ""
+    return InputError(f"{shorten(origin)}: field {field}: {text}{given}{rest}")

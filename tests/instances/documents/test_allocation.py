@@ -12,9 +12,10 @@ from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.documents.allocation import AllocationDocument, AllocationSolutionDocument
 from gangopt.instances.documents.common import validate
 
+PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 amount = st.floats(0, 1e15, allow_nan=False)
 positive = st.floats(1e-15, 1e15, allow_nan=False)
-label = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=10)
+label = st.text(PRINTABLE, min_size=1, max_size=10)
 
 
 @st.composite
@@ -34,7 +35,7 @@ def instances(draw):
     limits = [tables[t].shape if t >= 0 else (draw(st.integers(1, 9)), draw(st.integers(1, 9))) for t in table]
     return AllocationInstance(
         name=draw(label),
-        description=draw(st.text(max_size=5)),
+        description=draw(st.text(PRINTABLE, max_size=5)),
         source="s",
         resources=("cpu", "memory", "gpu")[:R],
         units=tuple(draw(st.sampled_from(["core", "", "µ"])) for _ in range(R)),

@@ -11,6 +11,7 @@ from gangopt.instances.documents.network_placement import NetworkPlacementSoluti
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution
 from gangopt.jsonfile import dump_json, parse_json
 
+PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 amounts = st.floats(0, 1e15)
 
 
@@ -23,8 +24,8 @@ def instances(draw):
         return np.array(draw(st.lists(amounts, min_size=count, max_size=count))).reshape(shape)
 
     return NetworkPlacementInstance(
-        name=draw(st.text(min_size=1, max_size=20)),
-        description=draw(st.text(max_size=20)),
+        name=draw(st.text(PRINTABLE, min_size=1, max_size=20)),
+        description=draw(st.text(PRINTABLE, max_size=20)),
         machines=tuple(f"m{i}" for i in range(m)),
         free_gpus=np.array(draw(st.lists(st.integers(0, 9), min_size=m, max_size=m))),
         traffic=array(m),

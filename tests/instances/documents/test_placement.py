@@ -17,6 +17,7 @@ from gangopt.instances.placement import PlacementInstance
 from gangopt.jsonfile import dump_json, parse_json
 from gangopt.solvers.heuristics.placement import spread
 
+PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 amounts = st.floats(0, 1e6, allow_nan=False)
 positive = st.floats(1e-6, 1e6, allow_nan=False)
 
@@ -33,7 +34,7 @@ def instances(draw):
 
     return PlacementInstance(
         name="x",
-        source=draw(st.text(max_size=5)),
+        source=draw(st.text(PRINTABLE, max_size=5)),
         resources=("cpu", "gpu")[:R],
         units=("core", "")[:R],
         servers=tuple(f"s{k}" for k in range(K)),

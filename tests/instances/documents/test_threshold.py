@@ -10,6 +10,7 @@ from gangopt.instances.documents.threshold import ThresholdSolutionDocument
 from gangopt.instances.generators.threshold import random
 from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
 
+PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 numbers = st.floats(-100, 100).map(lambda item: round(item, 3))
 
 
@@ -18,8 +19,8 @@ def histories(draw):
     n, d = draw(st.integers(1, 6)), draw(st.integers(1, 3))
     positive = st.floats(1e-3, 1e6)
     return ThresholdInstance(
-        name=draw(st.text(min_size=1, max_size=9)),
-        description=draw(st.text(max_size=9)),
+        name=draw(st.text(PRINTABLE, min_size=1, max_size=9)),
+        description=draw(st.text(PRINTABLE, max_size=9)),
         jobs=tuple(f"job{j}" for j in range(n)),
         features=tuple(f"f{f}" for f in range(d)),
         values=np.array(draw(st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=n, max_size=n))),

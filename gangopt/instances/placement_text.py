@@ -1,0 +1,101 @@
+"""What `gangopt show` and `gangopt solve` print of a placement."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from gangopt.errors import shorten
+from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement_solution import PlacementSolution
+
+__all__ = ["describe", "describe_solution", "pieces_text"]
+
+_KINDS = 12
+_JOBS = 20
+_PIECES = 20
+
+
+def describe(instance: PlacementInstance) -> str:
+    """Return the servers by kind and the jobs with their tasks, as lines for people.
+
+    Parameters
+    ----------
+    instance : servers and jobs
+
+    Returns
+    -------
+    str
+        At most 12 kinds of servers and 20 jobs are listed one by one.
+    """
+    kinds, first, counts = np.unique(instance.capacity, axis=0, return_index=True, return_counts=True)
+    counted = f"{len(instance.servers):,} servers, {len(instance.jobs):,} jobs"
+    lines = [f"{counted}; {instance.objective} times; charge {instance.charge}"]
+    for i in np.argsort(first)[:_KINDS].tolist():
+        lines.append(f"  {counts[i]:>6,} x {_amounts(instance, kinds[i].tolist())}")
+    if len(kinds) > _KINDS:
+        lines.append(f"  ... and {len(kinds) - _KINDS:,} more kinds")
+    lines += ["", f"{'job':<24} {'workers':>7} {'ps':>5} {'size (MB)':>10}  a worker; a parameter server"]
+    for j in range(min(_JOBS, len(instance.jobs))):
+        demand = _amounts(instance, instance.worker_demand[j].tolist())
+        lines.append(
+            f"{shorten(instance.jobs[j], 24):<24} {instance.workers[j]:>7,} {instance.parameter_servers[j]:>5,} "
+            f"{instance.size[j]:>10,.4g}  {demand}; {_amounts(instance, instance.ps_demand[j].tolist())}"
+        )
+    if len(instance.jobs) > _JOBS:
+        lines.append(f"... and {len(instance.jobs) - _JOBS:,} more")
+    return "\n".join(lines)
+
+
+def _amounts(instance: PlacementInstance, amounts: list[float]) -> str:
+    named = zip(amounts, instance.units, instance.resources, strict=True)
+    return ", ".join(f"{amount:g} {unit} {name}" for amount, unit, name in named)
+
+
+def describe_solution(instance: PlacementInstance, solution: PlacementSolution) -> Iterator[str]:
+    """Yield a heading and, for every job, its transfer time and where its tasks are, or why it is paused.
+
+    Parameters
+    ----------
+    instance : servers and jobs
+    solution : a feasible placement
+
+    Yields
+    ------
+    str
+        One line.
+    """
+    times = instance.transfer_times(solution).tolist()
+    yield f"{'job':<24} {'transfer (s)':>12}  where"
+    for j, label in enumerate(instance.jobs):
+        time = f"{times[j]:,.6g}" if solution.pieces[j] else "-"
+        yield f"{shorten(label, 24):<24} {time:>12}  {pieces_text(instance.servers, solution, j)}"
+
+
+def pieces_text(servers: Sequence[str], solution: PlacementSolution, j: int) -> str:
+    """Return where the tasks of a job are, as `m0: 2 workers, 1 ps; m1: 2 workers`, or why it is paused.
+
+    Parameters
+    ----------
+    servers : label of every server
+    solution : a placement
+    j : index of the job
+
+    Returns
+    -------
+    str
+        At most 100 characters.
+    """
+    pieces = solution.pieces[j]
+    if not pieces:
+        return textwrap.shorten(f"paused: {solution.reasons[j]}", 100, placeholder=" ...")
+    hosted = (f"{servers[k]}: {_tasks(w, p)}" for k, p, w in pieces[:_PIECES])
+    more = ["..."] if len(pieces) > _PIECES else []
+    return textwrap.shorten("; ".join([*hosted, *more]), 100, placeholder=" ...")
+
+
+def _tasks(workers: int, parameter_servers: int) -> str:
+    counts = ((workers, "worker" if workers == 1 else "workers"), (parameter_servers, "ps"))
+    return ", ".join(f"{count:,} {name}" for count, name in counts if count)
