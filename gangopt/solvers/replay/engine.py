@@ -91,7 +91,9 @@ class Engine:
             if len(state.arrived):
                 state.submit(state.arrived)
                 self.log.add_all(state.now, "arrive", state.arrived, state.gpus[state.arrived])
-            self._follow(self.policy.decide(state))
+            plan = self.policy.decide(state)
+            self._follow(plan)
+            self._wake = self._wish(plan)
             check_event(state, self.policy.name)
             if self._on_progress is not None:
                 self._on_progress(self._phases.n_ended, n, state.now)
@@ -117,7 +119,6 @@ class Engine:
         """Stop and start jobs as a plan says."""
         state = self.state
         sizes = self._checked(plan)
-        self._wake = plan.wake
         keeps = state.is_running(plan.order)
         if plan.preempt:
             chosen = fill(sizes, state.n_gpus, skip=plan.skip)
@@ -199,19 +200,25 @@ class Engine:
             raise self._bad_plan("returns an order that is no array of whole numbers")
         if len(order) and not (order.min() >= 0 and order.max() < len(state.gpus)):
             raise self._bad_plan(f"names a job outside 0..{len(state.gpus) - 1}")
-        self._position[order] = np.arange(len(order))
-        again = self._position[order] != np.arange(len(order))
+        places = np.arange(len(order))
+        self._position[order] = places
+        again = self._position[order] != places
         if again.any():
             raise self._bad_plan(f"names job {self._id(int(order[np.argmax(again)]))} twice")
-        strange = ~((state.status[order] == RUNNING) | (state.status[order] == WAITING))
+        status = state.status[order]
+        strange = (status != RUNNING) & (status != WAITING)
         if strange.any():
             raise self._bad_plan(f"names job {self._id(int(order[np.argmax(strange)]))}, which neither waits nor runs")
-        if not plan.wake > state.now:
-            raise self._bad_plan(f"wants to be woken at {plan.wake} s, which is not after now")
         for values, name in ((plan.gpus, "gpus"), (plan.rates, "rates")):
             if values is not None and (len(values) != len(order) or not (np.asarray(values) > 0).all()):
                 raise self._bad_plan(f"gives {name} that are not one number above 0 for each job of the order")
         return state.gpus[order] if plan.gpus is None else np.asarray(plan.gpus, dtype=np.int64)
+
+    def _wish(self, plan: Plan) -> float:
+        wake = plan.wake(self.state) if callable(plan.wake) else plan.wake
+        if not wake > self.state.now:
+            raise self._bad_plan(f"wants to be woken at {wake} s, which is not after now")
+        return float(wake)
 
     def _bad_plan(self, text: str) -> InputError:
         return InputError(f"policy {self.policy.name} at {self.state.now:g} s {text}")

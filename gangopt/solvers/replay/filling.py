@@ -24,6 +24,8 @@ def fill(sizes: Ints, capacity: int, *, skip: bool = True) -> npt.NDArray[np.boo
     ndarray of bool
         Whether each gang is taken.
     """
+    if int(sizes.sum()) <= capacity:
+        return np.ones(len(sizes), dtype=np.bool_)
     taken = np.zeros(len(sizes), dtype=np.bool_)
     rest = np.flatnonzero(sizes <= capacity) if skip else np.arange(len(sizes))
     left = capacity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -41,8 +41,9 @@ class Plan:
         Progress of each job of `order` per second, in seconds of its logged duration; None is 1.
     places : mapping or None
         GPUs by machine index for each job whose place the policy chooses itself; the others follow the replay's rule.
-    wake : float
-        The latest time in s at which the policy wants to be asked again; infinite for at the next event only.
+    wake : float, or function of the state
+        The latest time in s at which the policy wants to be asked again; infinite for at the next event only. A
+        function is called once the plan has been followed, when it is known who runs.
     """
 
     order: Ints
@@ -51,7 +52,7 @@ class Plan:
     gpus: Ints | None = None
     rates: Floats | None = None
     places: Mapping[int, Mapping[int, int]] | None = None
-    wake: float = math.inf
+    wake: float | Callable[[State], float] = math.inf
 
 
 @runtime_checkable

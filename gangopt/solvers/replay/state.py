@@ -47,7 +47,7 @@ class State:
     gpus, arrival, duration : of the workload
     status : 0 not yet submitted, 1 waiting, 2 running, 3 ended
     held : GPUs that each job holds
-    first_start : when each job started first, nan before
+    first_start : when each job started first, infinite before
     starts : how often each job has started
     ended_at : when each job ended, nan before
     place : (machine, GPUs) pairs of each running job, empty without machines
@@ -69,11 +69,12 @@ class State:
         self.duration: Floats = workload.duration
         self.status: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
         self.held: Ints = np.zeros(n, dtype=np.int64)
-        self.first_start: Floats = np.full(n, np.nan)
+        self.first_start: Floats = np.full(n, np.inf)
         self.starts: Ints = np.zeros(n, dtype=np.int64)
         self.ended_at: Floats = np.full(n, np.nan)
         self.place: list[Place] = [()] * n
         self.finish: Floats = np.full(n, np.inf)
+        self._running: Ints | None = None
         self._left: Floats = self.duration.copy()
         self._rate: Floats = np.ones(n)
         self._since: Floats = self.arrival.copy()
@@ -85,7 +86,9 @@ class State:
     @property
     def running(self) -> Ints:
         """Jobs that run, in order of arrival."""
-        return np.asarray(self.active[self.status[self.active] == RUNNING], dtype=np.int64)
+        if self._running is None:
+            self._running = self.active[self.status[self.active] == RUNNING]
+        return self._running
 
     @property
     def waiting(self) -> Ints:
@@ -123,12 +126,14 @@ class State:
 
     def submit(self, jobs: Ints) -> None:
         """Let jobs wait that did not exist before; for the engine alone."""
+        self._running = None
         self.status[jobs] = WAITING
         self._since[jobs] = self.now
         self.active = np.sort(np.concatenate([self.active, jobs]))
 
     def start(self, job: int, gpus: int, rate: float, delay: float) -> None:
         """Let a job run from now on, with progress after `delay` seconds; for the engine alone."""
+        self._running = None
         self.status[job] = RUNNING
         if not self.starts[job]:
             self.first_start[job] = self.now
@@ -157,6 +162,7 @@ class State:
 
     def forget(self, jobs: Ints) -> None:
         """Take ended jobs off the active ones; for the engine alone."""
+        self._running = None
         self.active = self.active[self.status[self.active] != DONE]
         self.finish[jobs] = math.inf
 
@@ -165,6 +171,7 @@ class State:
         self._executed[job] += seconds
         self._service[job] += seconds * self.held[job]
         self._done[job] += self._progress(job)
+        self._running = None
         self.n_free += int(self.held[job])
         self.held[job] = 0
 

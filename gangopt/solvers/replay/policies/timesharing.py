@@ -1,0 +1,52 @@
+"""Time-sharing in turn, as Gandiva's scheduler does it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.solvers.replay.records import Plan
+from gangopt.solvers.replay.state import State
+
+__all__ = ["TimeSharing"]
+
+
+@dataclass
+class TimeSharing:
+    """Every job runs for a quantum, then waits behind all that wait; nothing is changed while nobody waits.
+
+    Quanta end at multiples of the quantum on the workload's clock. In between, running jobs keep their GPUs and free
+    GPUs go to those that have waited longest.
+
+    Attributes
+    ----------
+    quantum : s
+
+    References
+    ----------
+    Gandiva (OSDI 2018) as the baseline of Tiresias (NSDI 2019), section 5.3.
+    """
+
+    quantum: float = 60.0
+    name: str = "time-sharing"
+    _boundary: float = math.inf
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.quantum) and self.quantum > 0):
+            raise InputError(f"{self.name}: quantum={self.quantum} s; a finite number of seconds above 0 is needed")
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs whose turn it is first; ties by arrival and file order."""
+        running, waiting = state.running, state.waiting
+        waiting = waiting[np.argsort(-state.waited(waiting), kind="stable")]
+        turn = state.now >= self._boundary
+        order = np.concatenate([waiting, running] if turn else [running, waiting])
+        if not len(waiting):
+            self._boundary = math.inf
+        elif turn or self._boundary == math.inf:
+            after = (math.floor(state.now / self.quantum) + 1) * self.quantum
+            self._boundary = max(after, math.nextafter(state.now, math.inf))
+        return Plan(order, wake=self._boundary)

@@ -1,0 +1,200 @@
+"""Tiresias: discretised two-dimensional attained service, with least-attained-service or Gittins order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.gittins import ServiceDistribution
+from gangopt.solvers.replay.policies.service import distribution_of
+from gangopt.solvers.replay.records import Floats, Ints, Plan
+from gangopt.solvers.replay.state import State
+
+__all__ = ["Tiresias", "tiresias_g", "tiresias_l"]
+
+_SERVICE_TOLERANCE = 1e-9
+"""A service reaches a threshold that it misses by this much of the threshold."""
+
+
+@dataclass
+class _Queues:
+    """What a job's queue follows from, one entry a job."""
+
+    queue: Ints
+    service_at_reset: Floats
+    executed_at_reset: Floats
+    reset_at: Floats
+
+
+@dataclass
+class Tiresias:
+    """K queues by attained service; a job falls to the next queue at each threshold and may be promoted to the first.
+
+    Within a queue, jobs run in order of their first start (those not started yet after them, by arrival), or under
+    `gittins` by the index of the service attained since the last promotion with the queue's upper end as quantum, save
+    in the last queue. A job that does not fit is passed over.
+
+    Attributes
+    ----------
+    thresholds : GPU s between the K queues, K - 1 of them, ascending
+    gittins : whether the order within a queue is the Gittins index's
+    knob : PROMOTEKNOB: promote a job that waited this many times as long as it ran since the last reset; None never
+    starve_limit : STARVELIMIT: promote a job that waited this long, in s; None never
+    distribution : services of past jobs for the index; None takes those of the replayed workload
+    name : what tables call it
+
+    Raises
+    ------
+    InputError
+        If the thresholds are not positive and ascending, or a limit is not above 0.
+
+    References
+    ----------
+    Tiresias (NSDI 2019), section 3.2, pseudocode 2.
+    """
+
+    thresholds: Sequence[float] = (3600.0,)
+    gittins: bool = False
+    knob: float | None = None
+    starve_limit: float | None = None
+    distribution: ServiceDistribution | None = None
+    name: str = "tiresias-l"
+    _limits: Floats = field(init=False, repr=False)
+    _queues: _Queues | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.thresholds, dtype=np.float64)
+        ascending = values.ndim == 1 and len(values) and (np.diff(values) > 0).all()
+        if not (ascending and np.isfinite(values).all() and values[0] > 0):
+            shown = ", ".join(f"{value:g}" for value in np.ravel(values)) or "none"
+            raise InputError(
+                f"{self.name}: thresholds {shown}; K queues need K - 1 of them, finite GPU s above 0, ascending, K >= 2"
+            )
+        for label, value in (("knob", self.knob), ("starve_limit", self.starve_limit)):
+            if value is not None and not value > 0:
+                raise InputError(f"{self.name}: {label}={value:g}; a number above 0 is needed")
+        self._limits = values
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs by queue and, within it, by first start or index; ties by arrival and file order."""
+        if self._queues is None:
+            self._queues = self._begin(state)
+        active = state.active
+        self._demote(state, active)
+        promotion = self._promote(state)
+        queue = self._queues.queue[active]
+        first = state.first_start[active]
+        keys = (first, -self._indices(state, active, queue), queue) if self.gittins else (first, queue)
+        order = active[np.lexsort(keys)]
+        return Plan(order, wake=lambda after: min(promotion, self._next_demotion(after)))
+
+    def _begin(self, state: State) -> _Queues:
+        n = len(state.gpus)
+        if self.gittins:
+            self.distribution = distribution_of(state, self.distribution)
+        return _Queues(np.zeros(n, dtype=np.int64), np.zeros(n), np.zeros(n), np.full(n, -math.inf))
+
+    def _service(self, state: State, jobs: Ints) -> Floats:
+        assert self._queues is not None
+        return state.service(jobs) - self._queues.service_at_reset[jobs]
+
+    def _demote(self, state: State, active: Ints) -> None:
+        assert self._queues is not None
+        reached = self._service(state, active) * (1 + _SERVICE_TOLERANCE)
+        below = np.searchsorted(self._limits, reached, side="right")
+        self._queues.queue[active] = np.maximum(self._queues.queue[active], below)
+
+    def _next_demotion(self, state: State) -> float:
+        """Return when the first running job attains the upper end of its queue."""
+        assert self._queues is not None
+        running = state.running
+        jobs = running[self._queues.queue[running] < len(self._limits)]
+        if not len(jobs):
+            return math.inf
+        lacking = self._limits[self._queues.queue[jobs]] - self._service(state, jobs)
+        return _after(state.now, float((lacking / state.held[jobs]).min()))
+
+    def _promote(self, state: State) -> float:
+        """Promote those that starve and return when the next one would."""
+        if self.knob is None and self.starve_limit is None:
+            return math.inf
+        queues = self._queues
+        assert queues is not None
+        waiting = state.waiting
+        jobs = waiting[queues.queue[waiting] > 0]
+        if not len(jobs):
+            return math.inf
+        waited = np.minimum(state.waited(jobs), state.now - queues.reset_at[jobs])
+        limit = np.full(len(jobs), math.inf if self.starve_limit is None else self.starve_limit)
+        if self.knob is not None:
+            limit = np.minimum(limit, self.knob * (state.executed(jobs) - queues.executed_at_reset[jobs]))
+        starved = waited >= limit * (1 - _SERVICE_TOLERANCE)
+        chosen = jobs[starved]
+        queues.queue[chosen] = 0
+        queues.service_at_reset[chosen] = state.service(chosen)
+        queues.executed_at_reset[chosen] = state.executed(chosen)
+        queues.reset_at[chosen] = state.now
+        left = (limit - waited)[~starved]
+        return _after(state.now, float(left.min())) if len(left) else math.inf
+
+    def _indices(self, state: State, jobs: Ints, queue: Ints) -> Floats:
+        """Return the index of each job, 0 in the last queue."""
+        assert self.distribution is not None
+        values = np.zeros(len(jobs))
+        early = queue < len(self._limits)
+        if early.any():
+            quanta = self._limits[queue[early]]
+            values[early] = self.distribution.index(self._service(state, jobs[early]), quanta)
+        return values
+
+
+def _after(now: float, seconds: float) -> float:
+    """Return now + seconds, or the next time after now if that is the same."""
+    return max(now + seconds, math.nextafter(now, math.inf))
+
+
+def tiresias_l(
+    thresholds: str = "3600", knob: float | None = None, starve_limit: float | None = None, queues: int | None = None
+) -> Tiresias:
+    """Return Tiresias-L from the arguments in a policy's name.
+
+    Parameters
+    ----------
+    thresholds : GPU s joined by `+`, as `3600+7200`
+    knob, starve_limit : when to promote
+    queues : K, to be checked against the thresholds
+    """
+    return Tiresias(_thresholds("tiresias-l", thresholds, queues), knob=knob, starve_limit=starve_limit)
+
+
+def tiresias_g(
+    thresholds: str = "3600",
+    knob: float | None = None,
+    starve_limit: float | None = None,
+    queues: int | None = None,
+    history: str | None = None,
+) -> Tiresias:
+    """Return Tiresias-G from the arguments in a policy's name.
+
+    Parameters
+    ----------
+    thresholds, knob, starve_limit, queues : as in `tiresias_l`
+    history : file with a service in GPU s on each line; None takes the services of the replayed workload
+    """
+    limits = _thresholds("tiresias-g", thresholds, queues)
+    past = None if history is None else ServiceDistribution.from_file(history)
+    return Tiresias(limits, True, knob, starve_limit, past, name="tiresias-g")
+
+
+def _thresholds(name: str, text: str, queues: int | None) -> tuple[float, ...]:
+    try:
+        values = tuple(float(part) for part in text.split("+"))
+    except ValueError:
+        raise InputError(f"{name}: thresholds={text!r}; numbers of GPU s joined by + are needed") from None
+    if queues is not None and len(values) != queues - 1:
+        raise InputError(f"{name}: {queues} queues need {queues - 1} thresholds, thresholds={text} are {len(values)}")
+    return values
