@@ -32,7 +32,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
             Family(
                 "tiresias-testbed", f"{_HOME}.workload_tiresias:tiresias_testbed", "480 jobs of the Tiresias testbed"
             ),
-            Family("optimus-testbed", f"{_HOME}.workload_optimus:optimus_testbed", "nine jobs of the Optimus testbed"),
+            Family("optimus-uniform", f"{_HOME}.workload_optimus:optimus_uniform", "nine jobs of the Optimus testbed"),
             Family("optimus-poisson", f"{_HOME}.workload_optimus:optimus_poisson", "Optimus's jobs, 3 an interval"),
             Family("optimus-bursts", f"{_HOME}.workload_optimus:optimus_bursts", "Optimus's jobs, arriving in bursts"),
             Family("themis-1", f"{_HOME}.workload_themis:themis_1", "THEMIS workload 1: apps of jobs of 1 and 2 GPUs"),

@@ -56,6 +56,7 @@ _ALL = (
     Column("workers", "whole", "tasks", "worker tasks; each has gpus / workers GPUs and sits on one machine", least=1),
     Column("model", "text", "", "network that is trained"),
     Column("batch", "number", "samples", "global batch size"),
+    Column("speed", "text", "", "fitted speed, `async t0 t1 t2 t3` or `sync M t0 t1 t2 t3 t4`; steps/s of ps, workers"),
     Column("user", "text", "", "who submitted the job"),
     Column("vc", "text", "", "virtual cluster"),
     Column("app", "text", "", "application that the job is part of"),
@@ -200,10 +201,21 @@ def check_frame(frame: pl.DataFrame, ordered: bool = True) -> None:
     lone = frame["phase"].is_not_null() & frame["app"].is_null()
     if lone.any():
         raise InputError(f"column phase, row {lone.arg_max()}: a phase without an app")
+    _check_speeds(frame["speed"])
     late = frame["arrival"].diff() < 0
     if ordered and late.any():
         index = int(late.fill_null(value=False).arg_max() or 0)
         raise InputError(f"column arrival, row {index}: {frame['arrival'][index]:g} s is before the row above it")
+
+
+def _check_speeds(values: pl.Series) -> None:
+    from gangopt.instances.workload_speed import FittedSpeed
+
+    for value in values.drop_nulls().unique(maintain_order=True):
+        try:
+            FittedSpeed.parse(value)
+        except InputError as error:
+            raise InputError(f"column speed, row {(values == value).arg_max()}: {error}") from None
 
 
 def _check_column(values: pl.Series, column: Column) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_fit", "unplaceable"]
 
-_SHAPE = ("gpus", "workers", "gpu_type", "cpu", "memory")
+_SHAPE = ("gpus", "ps", "workers", "gpu_type", "cpu", "memory")
 
 
 def check_fit(workload: Workload, cluster: Cluster, lenient: bool = False) -> Workload:
@@ -55,7 +55,7 @@ def unplaceable(workload: Workload, cluster: Cluster) -> dict[int, str]:
 
     A job needs its GPUs on machines of the GPU types that it names (a type that the cluster does not tell will do). A
     job with workers needs gpus / workers GPUs on one machine for each of them and, where all machines tell them, an
-    equal share of its cores and memory there.
+    equal share of its cores and memory there; with parameter servers their part in these is unknown, and not checked.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def _reason(shape: dict[str, Any], cluster: Cluster) -> str | None:
     needs = ", ".join(
         f"{shape[name] / workers:g} {unit}"
         for name, unit in (("cpu", "cores"), ("memory", "GB"))
-        if shape[name] is not None and name in cluster.resources
+        if shape[name] and not shape["ps"] and name in cluster.resources
     )
     return (
         f"{workers} workers of {each:g} GPUs{of_type}{f', {needs}' if needs else ''}, the empty machines hold "
@@ -105,7 +105,7 @@ def _workers_a_machine(
     """Return how many workers of a job each empty machine holds."""
     room = np.floor(cluster.gpus_per_machine[allowed] / each + 1e-9)
     for name in ("cpu", "memory"):
-        if shape[name] and name in cluster.resources:
+        if shape[name] and not shape["ps"] and name in cluster.resources:
             capacity = cluster.capacities[allowed, cluster.resources.index(name)]
             room = np.minimum(room, np.floor(capacity / (shape[name] / workers) + 1e-9))
     return room
