@@ -28,7 +28,7 @@ from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.library import new_highs, release_scheduler, set_options
 from gangopt.solvers.highs.probes import directions, elastic
 from gangopt.solvers.highs.records import SolutionStatus, SolverOutcome, SolveSettings, Termination
-from gangopt.solvers.highs.session import load_values
+from gangopt.solvers.highs.session import load_values, solve_model
 from gangopt.solvers.highs.trivial import decide, tightened
 from gangopt.solvers.highs.verification import rounded, violation
 
@@ -65,7 +65,7 @@ def solve_external(
     Parameters
     ----------
     model : ConcreteModel, Block or member of an indexed Block
-    solver_name : name in Pyomo's SolverFactory, one of `EXTERNAL_SOLVERS`
+    solver_name : name in Pyomo's SolverFactory, one of `EXTERNAL_SOLVERS`; `gangopt_highs` is `solve_model`
     settings : how to solve it; `options` are the solver's own and override what the settings imply
     load : write the solution to the variables, if there is one
 
@@ -84,6 +84,8 @@ def solve_external(
     SolverError
         If its interface fails.
     """
+    if solver_name == "gangopt_highs":
+        return solve_model(model, settings, load=load)
     settings = SolveSettings() if settings is None else settings
     solver = EXTERNAL_SOLVERS.get(solver_name)
     if solver is None:

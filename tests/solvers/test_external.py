@@ -193,6 +193,22 @@ def test_session_agrees_with_the_suite():
     assert Session(compile_model(program())).solve().objective == pytest.approx(10.33)
 
 
+def test_own_path_is_one_of_the_known_names():
+    model = program()
+    outcome = solve_external(model, "gangopt_highs", SolveSettings(seed=3))
+    assert (outcome.solver, outcome.options["random_seed"]) == ("highs", 3)
+    assert pyo.value(model.goal) == outcome.objective == pytest.approx(10.33)
+
+
+@every_solver
+def test_rows_of_small_coefficients_hold_in_their_own_unit(name):
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var([1, 2], domain=pyo.Binary)
+    model.small = pyo.Constraint(expr=1e-7 * model.x[1] + 1e-7 * model.x[2] <= 1e-7)
+    model.goal = pyo.Objective(expr=model.x[1] + model.x[2], sense=pyo.maximize)
+    assert solve_external(model, name).objective == 1.0
+
+
 def test_unknown_and_absent_solvers_are_told_in_one_line():
     with pytest.raises(InputError, match="solver 'cplox' is not known; known: gangopt_highs, appsi_highs"):
         solve_external(program(), "cplox")

@@ -97,22 +97,20 @@ class LinearArrays:
         InputError
             If lengths differ, or a number is not acceptable.
         """
-        from scipy.sparse import csr_matrix
-
-        csr = csr_matrix(matrix, dtype=np.float64)
-        if not csr.has_canonical_format:
-            csr = csr.copy()
-            csr.sum_duplicates()
+        csr = _as_rows(matrix)
         rows, columns = csr.shape
+        costs = vector(costs, "costs")
+        if columns != len(costs):
+            raise InputError(f"the matrix has {columns} columns, costs {len(costs)}; as many are needed")
         arrays = cls(
             sense=sense,
             offset=float(offset),
-            costs=np.array(costs, dtype=np.float64),
-            lower=_filled(lower, columns),
-            upper=_filled(upper, columns),
-            integer=_filled(integer, columns).astype(np.bool_),
-            row_lower=_filled(row_lower, rows),
-            row_upper=_filled(row_upper, rows),
+            costs=costs,
+            lower=_filled(lower, "lower", columns),
+            upper=_filled(upper, "upper", columns),
+            integer=_filled(integer, "integer", columns).astype(np.bool_),
+            row_lower=_filled(row_lower, "row_lower", rows),
+            row_upper=_filled(row_upper, "row_upper", rows),
             starts=csr.indptr.astype(np.int32),
             indices=csr.indices.astype(np.int32),
             values=csr.data,
@@ -255,9 +253,39 @@ class LinearArrays:
             )
 
 
-def _filled(values: ArrayLike, length: int) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    return np.full(length, float(array)) if array.ndim == 0 else array.copy()
+def vector(values: ArrayLike, field: str) -> Floats:
+    """Return numbers as a new vector; refuse what is none, naming the field."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{field} is not a vector of numbers: {str(error).splitlines()[0]}") from error
+    if array.ndim != 1:
+        raise InputError(f"{field} has shape {array.shape}; a vector is needed")
+    return array
+
+
+def _filled(values: ArrayLike, field: str, length: int) -> Floats:
+    if np.ndim(values) == 0:
+        return np.full(length, vector(np.asarray(values).reshape(1), field)[0])
+    return vector(values, field)
+
+
+def _as_rows(matrix: Any) -> Any:  # noqa: ANN401
+    """Return a matrix in compressed rows, entries that stand twice summed."""
+    from scipy.sparse import csr_matrix
+
+    try:
+        if len(np.shape(matrix)) != 2:
+            raise InputError(f"the matrix has shape {np.shape(matrix)}; rows and columns are needed")
+        csr = csr_matrix(matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the matrix is not one of numbers: {str(error).splitlines()[0]}") from error
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
 
 
 def _name(components: Sequence[Any], index: int, kind: str) -> str:

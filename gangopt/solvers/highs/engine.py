@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from highspy import HighsModelStatus as Status
 
-from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
 from gangopt.solvers.highs.driver import Monitor
 from gangopt.solvers.highs.handle import Handle, cost_scale, mip_options, options_for
 from gangopt.solvers.highs.library import HIGHS_VERSION
@@ -205,6 +205,8 @@ class Engine:
             if doubt is not None:
                 termination = "error"
                 notes.append(doubt)
+        if termination == "unbounded" and _huge_bounds(arrays):
+            notes.append(f"bounds of size {INFINITE:g} and more count as none")
         seconds = monitor.seconds()
         monitor.finish(objective, bound)
         row_duals, reduced_costs = findings.duals or (None, None)
@@ -243,6 +245,11 @@ class Engine:
         if claimed and distance > asked:
             return bound, "feasible", f"HiGHS calls {objective} optimal, but its bound is {bound}"
         return bound, "feasible", None
+
+
+def _huge_bounds(arrays: LinearArrays) -> bool:
+    bounds = np.abs(np.concatenate([arrays.lower, arrays.upper, arrays.row_lower, arrays.row_upper]))
+    return bool((np.isfinite(bounds) & (bounds >= INFINITE)).any())
 
 
 def _unscaled(duals: tuple[Floats, Floats] | None, tight: LinearArrays) -> tuple[Floats, Floats] | None:

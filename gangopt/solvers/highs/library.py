@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import highspy
@@ -116,7 +117,7 @@ def set_options(highs: Any, options: Mapping[str, object]) -> None:  # noqa: ANN
 
 
 def refuse_owned(options: Mapping[str, object]) -> None:
-    """Refuse options that have a field of their own in SolveSettings.
+    """Refuse options that have a field of their own in SolveSettings, and a log file that HiGHS could not write.
 
     Parameters
     ----------
@@ -125,8 +126,11 @@ def refuse_owned(options: Mapping[str, object]) -> None:
     Raises
     ------
     InputError
-        Naming the field to use.
+        Naming the field to use, or the file.
     """
+    folder = Path(str(options.get("log_file", ""))).parent
+    if not folder.is_dir():
+        raise InputError(f"log_file {str(options['log_file'])!r} cannot be written: no folder {str(folder)!r}")
     for name in options:
         if name in _OWNED:
             raise InputError(f"give {_OWNED[name]} of SolveSettings instead of the HiGHS option {name}")

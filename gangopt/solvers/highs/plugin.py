@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import pyomo.opt
+from pyomo.common.collections import Bunch
 from pyomo.core.base import Suffix, SymbolMap
 from pyomo.core.base.label import NumericLabeler
 from pyomo.opt import SolverResults, SolverStatus, TerminationCondition
@@ -35,14 +40,17 @@ _STATUSES = {
     "error": (SolverStatus.error, TerminationCondition.error),
 }
 _SOLUTION_STATUSES = {"optimal": PyomoSolutionStatus.optimal, "feasible": PyomoSolutionStatus.feasible}
-_FIELDS = {
-    "time_limit": "time_limit",
-    "mip_rel_gap": "rel_gap",
-    "mip_abs_gap": "abs_gap",
-    "threads": "threads",
-    "random_seed": "seed",
+_FIELDS: dict[str, tuple[str, Callable[[Any], int | float]]] = {
+    "time_limit": ("time_limit", float),
+    "mip_rel_gap": ("rel_gap", float),
+    "mip_abs_gap": ("abs_gap", float),
+    "threads": ("threads", int),
+    "random_seed": ("seed", int),
 }
-"""HiGHS options that Pyomo users write, and the setting that each one is."""
+"""HiGHS options that Pyomo users write, the setting that each one is, and the number that a string stands for."""
+_SUFFIXES = ("dual", "rc")
+_IN_PROCESS = (None, "direct", "python")
+"""What `solver_io` may be: there is no file between Pyomo and HiGHS here."""
 
 
 @pyomo.opt.SolverFactory.register("gangopt_highs", doc="HiGHS, in process, through gangopt's direct path")
@@ -51,14 +59,18 @@ class PyomoHighs:
 
     Parameters
     ----------
-    options : HiGHS options for every solve of this object
+    options : HiGHS options for every solve of this object; later also `solver.options.threads = 2`
+    solver_io : `direct` or `python`, which is what happens anyway
     """
 
     name = "gangopt_highs"
 
-    def __init__(self, options: Mapping[str, object] | None = None, **unknown: object) -> None:
+    def __init__(
+        self, options: Mapping[str, object] | None = None, solver_io: str | None = None, **unknown: object
+    ) -> None:
         _refuse_unknown(unknown)
-        self.options: dict[str, object] = dict(options or {})
+        _check_io(solver_io)
+        self.options = Bunch(**(options or {}))
 
     def __enter__(self) -> PyomoHighs:
         return self
@@ -89,14 +101,16 @@ class PyomoHighs:
         model: Any,  # noqa: ANN401 - Pyomo is untyped
         *,
         tee: bool = False,
-        timelimit: float | None = None,
+        timelimit: float | str | None = None,
         load_solutions: bool = True,
         warmstart: bool = False,
         options: Mapping[str, object] | None = None,
-        logfile: str | None = None,
-        suffixes: Sequence[str] = (),
+        logfile: str | Path | None = None,
+        suffixes: Sequence[str] | str = (),
         keepfiles: bool = False,
         symbolic_solver_labels: bool = False,
+        report_timing: bool = False,
+        solver_io: str | None = None,
         **unknown: object,
     ) -> Any:  # noqa: ANN401
         """Solve a linear model; like Pyomo's other solvers it returns results and does not raise on infeasible.
@@ -106,17 +120,21 @@ class PyomoHighs:
         model : ConcreteModel or Block
         tee : write the log of HiGHS to `sys.stdout`
         timelimit : wall seconds
-        load_solutions : write values, duals and reduced costs to the model; else they stay in `results.solution`
+        load_solutions : write values, duals and reduced costs to the model; else they stay in `results.solution`, from
+            where `model.solutions.load_from(results)` of the ConcreteModel takes them
         warmstart : start from the values that the variables have
         options : HiGHS options for this solve, beside those of the object
-        logfile : file to write the log of HiGHS to
-        suffixes : `dual` and `rc`; imported whenever the model has the Suffix, so naming them changes nothing
+        logfile : file to write the log of HiGHS to, from its beginning
+        suffixes : `dual` and `rc`, or regular expressions as `.*`; both are imported whenever the model has the Suffix
         keepfiles, symbolic_solver_labels : accepted for Pyomo's sake; no files are written
+        report_timing : write the seconds of reading, solving and loading to `sys.stdout`
+        solver_io : `direct` or `python`, which is what happens anyway
 
         Returns
         -------
         pyomo.opt.SolverResults
-            Status, termination condition, bounds, and the solution when it was not loaded.
+            Status, termination condition, bounds, and the solution when it was not loaded. The message tells what the
+            status leaves open, and which components conflict in an infeasible model.
 
         Raises
         ------
@@ -124,48 +142,105 @@ class PyomoHighs:
             If the model is not linear, or an argument, suffix or option is not acceptable.
         """
         _refuse_unknown(unknown)
-        for suffix in suffixes:
-            if suffix not in {"dual", "rc"}:
-                raise InputError(f"gangopt_highs cannot import the suffix {suffix!r}; it knows dual and rc")
+        _check_io(solver_io)
+        _check_suffixes([suffixes] if isinstance(suffixes, str) else suffixes)
         chosen = {**self.options, **(options or {})}
         if timelimit is not None:
             chosen["time_limit"] = timelimit
-        if logfile is not None:
-            chosen["log_file"] = str(logfile)
+        began = time.perf_counter()
         arrays = compile_model(model)
+        if not load_solutions and not hasattr(model.model(), "solutions"):
+            raise InputError(f"load_solutions=False needs a ConcreteModel above {model.name}, which keeps the solution")
         start = current_values(arrays) if warmstart else None
-        outcome = solve_arrays(arrays, _settings(chosen, tee=tee), start)
+        read = time.perf_counter()
+        with _log_to(tee, logfile) as log:
+            outcome = solve_arrays(arrays, _settings(chosen, log), start)
+        solved = time.perf_counter()
         results = _results(arrays, outcome)
         if outcome.values is None:
-            _log.warning("gangopt_highs: %s", outcome.message or f"no solution to load ({outcome.termination})")
+            _log.warning("gangopt_highs: %s", results.solver.message or f"no solution to load ({outcome.termination})")
         elif load_solutions:
             load_values(arrays, outcome.values)
             _load_suffixes(model, arrays, outcome)
         else:
             _keep_solution(model, arrays, outcome, results)
+        if report_timing:
+            _report((read - began, "read the model"), (solved - read, "solve"), (time.perf_counter() - solved, "load"))
         return results
 
 
 def _refuse_unknown(arguments: Mapping[str, object]) -> None:
     for name, given in arguments.items():
-        raise InputError(f"gangopt_highs does not know the argument {name}={given!r}")
+        if given is not None:
+            raise InputError(f"gangopt_highs does not know the argument {name}={given!r}")
 
 
-def _settings(options: Mapping[str, object], *, tee: bool) -> SolveSettings:
-    fields: dict[str, Any] = {_FIELDS[name]: value for name, value in options.items() if name in _FIELDS}
+def _check_io(solver_io: str | None) -> None:
+    if solver_io not in _IN_PROCESS:
+        raise InputError(f"gangopt_highs writes no files: solver_io is {solver_io!r}; direct or python is needed")
+
+
+def _check_suffixes(patterns: Sequence[str]) -> None:
+    for pattern in patterns:
+        try:
+            known = any(re.match(pattern, name) for name in _SUFFIXES)
+        except (re.error, TypeError) as error:
+            raise InputError(f"the suffix {pattern!r} is no regular expression: {error}") from error
+        if not known:
+            raise InputError(f"gangopt_highs cannot import the suffix {pattern!r}; it knows dual and rc")
+
+
+def _settings(options: Mapping[str, object], log: Callable[[str], None] | None) -> SolveSettings:
+    fields: dict[str, Any] = {}
+    for name, (field, number) in _FIELDS.items():
+        if name in options:
+            fields[field] = _number(name, options[name], number) if isinstance(options[name], str) else options[name]
     rest = {name: value for name, value in options.items() if name not in _FIELDS}
-    return SolveSettings(**fields, options=rest, log=_to_stdout if tee else None)
+    return SolveSettings(**fields, options=rest, log=log)
+
+
+def _number(name: str, text: Any, number: Callable[[Any], int | float]) -> int | float:  # noqa: ANN401
+    try:
+        return number(text)
+    except ValueError as error:
+        kind = "a whole number" if number is int else "a number"
+        raise InputError(f"the option {name} is {text!r}; {kind} is needed") from error
+
+
+@contextmanager
+def _log_to(tee: bool, logfile: str | Path | None) -> Iterator[Callable[[str], None] | None]:
+    """Give a function that writes a line to wherever the log is to go, None where it is to go nowhere."""
+    if logfile is None:
+        yield _to_stdout if tee else None
+        return
+    try:
+        file = Path(logfile).open("w", encoding="utf-8")  # noqa: SIM115 - closed below; only opening is caught here
+    except OSError as error:
+        raise InputError(f"logfile {str(logfile)!r} cannot be written: {error.strerror}") from error
+
+    def write(line: str) -> None:
+        file.write(f"{line}\n")
+        if tee:
+            _to_stdout(line)
+
+    with file:
+        yield write
 
 
 def _to_stdout(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
+def _report(*parts: tuple[float, str]) -> None:
+    for seconds, what in parts:
+        _to_stdout(f"{seconds:10.2f} seconds to {what}")
+
+
 def _results(arrays: LinearArrays, outcome: SolverOutcome) -> Any:  # noqa: ANN401
     results = SolverResults()
     results.solver.name = PyomoHighs.name
     results.solver.status, results.solver.termination_condition = _STATUSES[outcome.termination]
-    results.solver.message = outcome.message
+    results.solver.message = results.solver.termination_message = _message(outcome)
     results.solver.wallclock_time = outcome.seconds
     problem = results.problem
     problem.number_of_objectives = 1
@@ -181,6 +256,11 @@ def _results(arrays: LinearArrays, outcome: SolverOutcome) -> Any:  # noqa: ANN4
         problem.sense = pyomo.opt.ProblemSense.minimize
         problem.lower_bound, problem.upper_bound = _or_infinite(best, -1), _or_infinite(worst, 1)
     return results
+
+
+def _message(outcome: SolverOutcome) -> str | None:
+    conflict = f"these cannot hold together: {', '.join(outcome.conflict)}" if outcome.conflict else None
+    return "; ".join(part for part in (outcome.message, conflict) if part is not None) or None
 
 
 def _or_infinite(value: float | None, sign: int) -> float:
@@ -204,7 +284,8 @@ def _load_suffixes(model: Any, arrays: LinearArrays, outcome: SolverOutcome) -> 
 
 
 def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, results: Any) -> None:  # noqa: ANN401
-    """Put the solution into the results, from where `model.solutions.load_from(results)` takes it."""
+    """Put the solution into the results, from where `solutions.load_from` of the model takes it."""
+    root = model.model()
     symbols = SymbolMap(NumericLabeler("x"))
     solution = Solution()
     solution.status = _SOLUTION_STATUSES[outcome.solution_status]
@@ -213,10 +294,13 @@ def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, res
     assert outcome.values is not None
     for variable, value in zip(arrays.columns, outcome.values.tolist(), strict=True):
         solution.variable[symbols.getSymbol(variable)] = {"Value": value}
-    if _suffix(model, "dual") is not None and outcome.row_duals is not None:
+    if outcome.row_duals is not None and _suffix(root, "dual") is not None:
         for row, dual in zip(arrays.rows, outcome.row_duals.tolist(), strict=True):
             solution.constraint[symbols.getSymbol(row)] = {"Dual": dual}
+    if outcome.reduced_costs is not None and _suffix(root, "rc") is not None:
+        for variable, cost in zip(arrays.columns, outcome.reduced_costs.tolist(), strict=True):
+            solution.variable[symbols.getSymbol(variable)]["Rc"] = cost
     results.solution.insert(solution)
     results._smap = symbols
     results._smap_id = id(symbols)
-    model.solutions.add_symbol_map(symbols)
+    root.solutions.add_symbol_map(symbols)

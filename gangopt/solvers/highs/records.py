@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Literal
 
 from gangopt.errors import InputError
 from gangopt.solvers.highs.arrays import Floats
 
-__all__ = ["Progress", "SolutionStatus", "SolveSettings", "SolverOutcome", "Termination"]
+__all__ = ["LARGEST_THREADS", "Progress", "SolutionStatus", "SolveSettings", "SolverOutcome", "Termination"]
 
 Termination = Literal["optimal", "infeasible", "unbounded", "time_limit", "interrupted", "error"]
 SolutionStatus = Literal["optimal", "feasible", "none"]
 _LARGEST_SEED = 2**31 - 1
+LARGEST_THREADS = 1024
+"""HiGHS starts as many threads as it is told, and the process ends when the system has no more."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class SolveSettings:
     time_limit : wall seconds, None for no limit
     rel_gap : stop when (objective - bound) / abs(bound) is at most this; 0 asks for a proven optimum
     abs_gap : stop when abs(objective - bound) is at most this, in the objective's unit
-    threads : threads of the solver, at least 1
+    threads : threads of the solver, from 1 to 1024
     seed : seed of the solver's own random choices
     options : further options of the solver, by its own names
     on_progress : called in the thread that called the solve, with each new incumbent or bound
@@ -62,20 +64,29 @@ class SolveSettings:
     explain: bool = True
 
     def __post_init__(self) -> None:
-        if self.time_limit is not None and not self.time_limit >= 0:
-            raise InputError(f"time_limit is {self.time_limit}; seconds of at least 0, or None, are needed")
+        if not isinstance(self.options, Mapping) or not all(isinstance(name, str) for name in self.options):
+            raise InputError(f"options are {self.options!r}; values by option names are needed")
+        for name in ("on_progress", "log"):
+            if not (getattr(self, name) is None or callable(getattr(self, name))):
+                raise InputError(f"{name} is {getattr(self, name)!r}; a function or None is needed")
+        if self.time_limit is not None and not (_real(self.time_limit) and self.time_limit >= 0):
+            raise InputError(f"time_limit is {self.time_limit!r}; seconds of at least 0, or None, are needed")
         for name in ("rel_gap", "abs_gap"):
             value = getattr(self, name)
-            if not (value >= 0 and math.isfinite(value)):
-                raise InputError(f"{name} is {value}; a finite number of at least 0 is needed")
-        if not _whole(self.threads) or self.threads < 1:
-            raise InputError(f"threads is {self.threads!r}; a whole number of at least 1 is needed")
+            if not (_real(value) and value >= 0 and math.isfinite(value)):
+                raise InputError(f"{name} is {value!r}; a finite number of at least 0 is needed")
+        if not _whole(self.threads) or not 1 <= self.threads <= LARGEST_THREADS:
+            raise InputError(f"threads is {self.threads!r}; a whole number from 1 to {LARGEST_THREADS} is needed")
         if not _whole(self.seed) or not 0 <= self.seed <= _LARGEST_SEED:
             raise InputError(f"seed is {self.seed!r}; a whole number from 0 to {_LARGEST_SEED} is needed")
 
 
 def _whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _real(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True, eq=False)

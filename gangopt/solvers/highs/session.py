@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gangopt.errors import InputError
-from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.solvers.highs.arrays import Floats, LinearArrays, vector
 from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.engine import Engine
 from gangopt.solvers.highs.records import Progress, SolverOutcome, SolveSettings
@@ -44,8 +44,11 @@ class Session:
     """
 
     def __init__(self, arrays: LinearArrays, settings: SolveSettings | None = None) -> None:
-        arrays.check()
+        if not isinstance(arrays, LinearArrays):
+            raise InputError(f"{type(arrays).__name__} is not LinearArrays; compile_model makes them from a model")
         self.settings = SolveSettings() if settings is None else settings
+        if not isinstance(self.settings, SolveSettings):
+            raise InputError(f"settings are a {type(settings).__name__}; SolveSettings are needed")
         self._engine = Engine(self.settings)
         self._start: Floats | None = None
         self._set(arrays)
@@ -75,7 +78,7 @@ class Session:
         InputError
             If the length differs from the number of columns, or a value is not finite.
         """
-        start = np.array(values, dtype=np.float64)
+        start = vector(values, "the start")
         if start.shape != (self._arrays.n_columns,):
             raise InputError(f"the start has shape {start.shape}; {self._arrays.n_columns} values are needed")
         if not np.isfinite(start).all():
@@ -137,6 +140,11 @@ class Session:
         matrix : scipy sparse matrix or two-dimensional array, shape (new rows, columns)
         lower, upper : bounds of the new rows, one a row or one for all
         names : names of the new rows, for messages; empty for none
+
+        Raises
+        ------
+        InputError
+            If the matrix has not as many columns as the model, or a length or number is not acceptable.
         """
         old = self._arrays
         new = LinearArrays.from_matrix(old.costs, matrix, lower, upper, old.lower, old.upper, old.integer, names=names)
@@ -166,9 +174,12 @@ def _changed(vector: Floats, positions: ArrayLike, values: ArrayLike) -> Floats:
         raise InputError(f"positions must be whole numbers from 0 to {len(vector) - 1}")
     result = vector.copy()
     try:
-        result[at] = np.asarray(values, dtype=np.float64)
-    except ValueError as error:
-        raise InputError(f"{np.size(values)} values for {len(at)} positions") from error
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"not numbers: {str(error).splitlines()[0]}") from error
+    if numbers.shape not in {(), at.shape}:
+        raise InputError(f"{numbers.size} values for {len(at)} positions")
+    result[at] = numbers
     return result
 
 

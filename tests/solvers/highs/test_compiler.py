@@ -336,6 +336,10 @@ def infinite_cost(model):
     model.goal.set_value(LinearExpression(linear_coefs=[math.inf], linear_vars=[model.x[1]]))
 
 
+def variable_sides(model):
+    model.bad = pyo.Constraint(expr=pyo.inequality(model.x[1], model.x[2], 5))
+
+
 def infinite_side(model):
     model.p = pyo.Param(mutable=True, initialize=-math.inf)
     model.bad = pyo.Constraint(expr=model.x[1] <= model.p)
@@ -368,6 +372,7 @@ def huge_coefficient(model):
         (no_value_coefficient, InputError, r"x\[1\] has a coefficient without a value"),
         (no_value_bound, InputError, r"x\[1\] has a bound without a value"),
         (infinite_cost, InputError, r"x\[1\] has the objective coefficient inf"),
+        (variable_sides, InputError, "bad is a ranged row with a variable bound; write it as two constraints"),
         (infinite_side, InputError, "bad has the upper bound -inf"),
         (huge_coefficient, InputError, r"bad has the coefficient 1e\+16"),
     ],

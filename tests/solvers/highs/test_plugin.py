@@ -113,11 +113,91 @@ def test_options_of_object_and_call(solver, capsys):
         solver.solve(mod, suffixes=["slack"])
 
 
-def test_log_file_and_warm_start(solver, tmp_path):
+def test_warm_start(solver):
     mod = model()
     with pytest.raises(InputError, match=r"x\[1\] has no value to start from"):
         solver.solve(mod, warmstart=True)
     mod.x[1].value, mod.x[2].value = 0, 0
-    results = solver.solve(mod, warmstart=True, logfile=tmp_path / "log.txt")
+    results = solver.solve(mod, warmstart=True)
     assert "the start was not used" in results.solver.message
-    assert "HiGHS" in (tmp_path / "log.txt").read_text()
+
+
+def test_log_goes_to_a_file_from_its_beginning_and_to_stdout(solver, tmp_path, capsys):
+    file = tmp_path / "log.txt"
+    file.write_text("old\n")
+    solver.solve(model(), logfile=file)
+    assert capsys.readouterr().out == ""
+    assert "HiGHS run time" in file.read_text() or "Solving report" in file.read_text()
+    assert "old" not in file.read_text()
+    solver.solve(model(), logfile=str(file), tee=True)
+    assert capsys.readouterr().out == file.read_text()
+    with pytest.raises(InputError, match=r"logfile '.*nowhere/log' cannot be written: No such file"):
+        solver.solve(model(), logfile=tmp_path / "nowhere" / "log")
+    with pytest.raises(InputError, match=r"log_file '.*nowhere/log' cannot be written: no folder '.*nowhere'"):
+        solver.solve(model(), options={"log_file": str(tmp_path / "nowhere" / "log")})
+
+
+def test_the_message_names_what_conflicts(solver, caplog):
+    mod = model()
+    mod.bad = pyo.Constraint(expr=mod.x[1] >= 8)
+    results = solver.solve(mod)
+    assert results.solver.message.startswith("these cannot hold together: ")
+    assert {"top", "bad"} <= set(results.solver.message.partition(": ")[2].split(", "))
+    assert results.solver.termination_message == results.solver.message
+    assert results.solver.message in caplog.text
+
+
+def test_options_are_attributes_too_and_numbers_may_be_strings(solver):
+    solver.options.threads = 2
+    solver.options["mip_rel_gap"] = "0.5"
+    assert dict(solver.options) == {"threads": 2, "mip_rel_gap": "0.5"}
+    assert check_optimal_termination(solver.solve(model(), timelimit="10", options={"random_seed": "3"}))
+    for name, given, kind in (("time_limit", "soon", "a number"), ("threads", "1.5", "a whole number")):
+        with pytest.raises(InputError, match=f"the option {name} is '{given}'; {kind} is needed"):
+            solver.solve(model(), options={name: given})
+    with pytest.raises(InputError, match="threads is 4000; a whole number from 1 to 1024"):
+        solver.solve(model(), options={"threads": 4000})
+
+
+def test_pyomos_other_keywords(solver, capsys):
+    assert isinstance(pyo.SolverFactory("gangopt_highs", solver_io="direct", executable=None), type(solver))
+    with pytest.raises(InputError, match="gangopt_highs writes no files: solver_io is 'nl'"):
+        highs_package.plugin.PyomoHighs(solver_io="nl")
+    with pytest.raises(InputError, match="gangopt_highs writes no files: solver_io is 'mps'"):
+        solver.solve(model(), solver_io="mps")
+    solver.solve(model(), report_timing=True, keepfiles=True, symbolic_solver_labels=True, solnfile=None)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" to ")[1] for line in lines] == ["read the model", "solve", "load"]
+
+
+@pytest.mark.parametrize("suffixes", [".*", [".*"], ["du.*", "rc"], "rc"])
+def test_suffixes_may_be_patterns(solver, suffixes):
+    mod = model(domain=pyo.NonNegativeReals)
+    mod.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    solver.solve(mod, suffixes=suffixes)
+    assert mod.dual[mod.row] == 1.0
+
+
+@pytest.mark.parametrize(("suffix", "message"), [("slack", "cannot import the suffix 'slack'"), ("*", "no regular")])
+def test_suffixes_that_mean_nothing_here(solver, suffix, message):
+    with pytest.raises(InputError, match=message):
+        solver.solve(model(), suffixes=[suffix])
+
+
+def test_solution_of_a_sub_block_is_kept_in_the_results(solver):
+    parent = pyo.ConcreteModel()
+    parent.inner = pyo.Block()
+    parent.inner.x = pyo.Var(bounds=(0, 3))
+    parent.inner.row = pyo.Constraint(expr=parent.inner.x <= 2)
+    parent.inner.goal = pyo.Objective(expr=-parent.inner.x)
+    parent.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    parent.rc = pyo.Suffix(direction=pyo.Suffix.IMPORT)
+    results = solver.solve(parent.inner, load_solutions=False)
+    assert parent.inner.x.value is None
+    parent.solutions.load_from(results)
+    assert parent.inner.x.value == 2.0
+    assert (parent.dual[parent.inner.row], parent.rc[parent.inner.x]) == (-1.0, 0.0)
+    alone = pyo.Block(concrete=True)
+    alone.x = pyo.Var(bounds=(0, 3))
+    with pytest.raises(InputError, match="load_solutions=False needs a ConcreteModel"):
+        solver.solve(alone, load_solutions=False)

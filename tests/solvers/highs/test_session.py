@@ -194,12 +194,27 @@ def test_numpy_numbers_are_options_too():
         ("threads", 1.5, "threads is 1.5"),
         ("threads", True, "threads is True"),
         ("seed", -1, "seed is -1"),
+        ("threads", 1025, "threads is 1025; a whole number from 1 to 1024"),
         ("seed", 2**31, "seed is 2147483648"),
+        ("time_limit", "5", "time_limit is '5'; seconds"),
+        ("rel_gap", "0.1", "rel_gap is '0.1'"),
+        ("abs_gap", None, "abs_gap is None"),
+        ("options", None, "options are None"),
+        ("options", {1: 2}, "options are {1: 2}"),
+        ("on_progress", 3, "on_progress is 3; a function"),
+        ("log", "file", "log is 'file'; a function"),
     ],
 )
 def test_settings_are_checked(field, value, message):
     with pytest.raises(InputError, match=message):
         SolveSettings(**{field: value})
+
+
+def test_a_session_takes_arrays_and_settings_of_its_own_kind():
+    with pytest.raises(InputError, match="str is not LinearArrays"):
+        Session("model")
+    with pytest.raises(InputError, match="settings are a dict; SolveSettings are needed"):
+        Session(knapsack(), {"threads": 2})
 
 
 def test_same_seed_same_answer_and_thread_count_may_change():
@@ -373,7 +388,15 @@ def test_resolve_of_an_lp_keeps_its_basis():
         (lambda s: s.change_bounds([0], math.nan, 1), "column 0 has the lower bound nan"),
         (lambda s: s.change_row_bounds([0], math.inf, math.inf), "row 0 has the lower bound inf"),
         (lambda s: s.add_rows([[math.inf, 1]], 0, 1), "row 0 has the coefficient inf"),
-        (lambda s: s.add_rows([[1, 1, 1]], 0, 1), "indices holds a column outside"),
+        (lambda s: s.change_costs([0], ["a"]), "not numbers: could not convert"),
+        (lambda s: s.add_rows([[1, 1, 1]], 0, 1), "the matrix has 3 columns, costs 2"),
+        (lambda s: s.add_rows([[1]], 0, 1), "the matrix has 1 columns, costs 2"),
+        (lambda s: s.add_rows([1, 1], 0, 1), r"the matrix has shape \(2,\); rows and columns are needed"),
+        (lambda s: s.add_rows([["a", 1]], 0, 1), "the matrix is not one of numbers: could not convert"),
+        (lambda s: s.add_rows([[1, 1]], [0, 1], 1), "row_lower has 2 entries|row_upper has 1 entries"),
+        (lambda s: s.add_rows([[1, 1]], "a", 1), "row_lower is not a vector of numbers"),
+        (lambda s: s.add_rows([[1, 1]], [[0]], 1), r"row_lower has shape \(1, 1\); a vector is needed"),
+        (lambda s: s.warm_start({}), "the start is not a vector of numbers"),
     ],
 )
 def test_bad_changes_are_refused_and_change_nothing(change, message):
@@ -539,3 +562,12 @@ def test_loading_the_wrong_number_of_values_is_refused():
         load_values(arrays, [1, 2, 3])
     with pytest.raises(InputError, match="50 values for 0 variables"):
         load_values(hard(n=40), np.zeros(50))
+
+
+@pytest.mark.parametrize(
+    ("upper", "side", "told"), [(1e20, np.inf, True), (np.inf, 1e21, True), (np.inf, np.inf, False)]
+)
+def test_bounds_that_count_as_none_are_told_when_the_model_is_unbounded(upper, side, told):
+    outcome = solve_arrays(tiny([1, 0], [[1, -1]], -np.inf, side, 0, [upper, np.inf], False, "maximise"))
+    assert outcome.termination == "unbounded"
+    assert ("bounds of size 1e+20 and more count as none" in (outcome.message or "")) == told
