@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
-from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, Set, Var, minimize, value
+from pyomo.environ import Binary, Constraint, Expression, Set, Var, value
 
 from gangopt.formulations.allocation_configurations import Configurations, capacity_rows, job_configurations
+from gangopt.formulations.deadline import paced
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 
 __all__ = ["choice_model", "fill_choice", "hint_choice", "read_choice"]
@@ -54,7 +56,7 @@ def fill_choice(block: Any, instance: AllocationInstance, configurations: Config
     labels = [instance.jobs[members[0]] for members in columns.classes]
     keys = [
         (labels[k], p, w)
-        for k, p, w in zip(columns.owner.tolist(), columns.ps.tolist(), columns.workers.tolist(), strict=True)
+        for k, p, w in paced(zip(columns.owner.tolist(), columns.ps.tolist(), columns.workers.tolist(), strict=True))
     ]
     starts = np.searchsorted(columns.owner, np.arange(len(labels) + 1)).tolist()
     with PauseGC():
@@ -66,21 +68,16 @@ def fill_choice(block: Any, instance: AllocationInstance, configurations: Config
         slices = {label: slice(a, b) for label, a, b in zip(labels, starts[:-1], starts[1:], strict=True)}
 
         def by_job(coefficients: list[float]) -> dict[str, Any]:
-            return {
-                label: LinearExpression(linear_coefs=coefficients[part], linear_vars=variables[part])
-                for label, part in slices.items()
-            }
+            return {label: linear(coefficients[part], variables[part]) for label, part in slices.items()}
 
         block.one_configuration_per_job = Constraint(
-            block.jobs, rule=lambda _, job: (1.0, LinearExpression(variables[slices[job]]), 1.0)
+            block.jobs, rule=lambda _, job: (1.0, sum_of(variables[slices[job]]), 1.0)
         )
         add_capacity(block, instance, columns, variables)
         block.completion_time = Expression(block.jobs, initialize=by_job(columns.seconds.tolist()))
         block.workers = Expression(block.jobs, initialize=by_job(columns.workers.tolist()))
         block.parameter_servers = Expression(block.jobs, initialize=by_job(columns.ps.tolist()))
-        block.objective_value = Expression(
-            expr=LinearExpression(linear_coefs=columns.seconds.tolist(), linear_vars=variables)
-        )
+        block.objective_value = Expression(expr=linear(columns.seconds.tolist(), variables))
 
 
 def add_capacity(block: Any, instance: AllocationInstance, columns: Configurations, variables: list[Any]) -> None:  # noqa: ANN401 - Pyomo is untyped
@@ -100,8 +97,8 @@ def add_capacity(block: Any, instance: AllocationInstance, columns: Configuratio
     for r, name in enumerate(instance.resources):
         at = np.flatnonzero(use[:, r])
         chosen = [variables[i] for i in at.tolist()]
-        used[name] = LinearExpression(linear_coefs=use[at, r].tolist(), linear_vars=chosen)
-        body = LinearExpression(linear_coefs=coefficients[at, r].tolist(), linear_vars=chosen)
+        used[name] = linear(use[at, r].tolist(), chosen)
+        body = linear(coefficients[at, r].tolist(), chosen)
         rows[name] = (None, body, float(scaling.limit[r]))
     block.resource_use = Expression(block.resources, initialize=used)
     block.resource_capacity = Constraint(block.resources, rule=lambda _, name: rows[name])
@@ -109,10 +106,7 @@ def add_capacity(block: Any, instance: AllocationInstance, columns: Configuratio
 
 def choice_model(instance: AllocationInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `choice` with its Objective; see `fill_choice`."""
-    model = ConcreteModel(name=instance.name)
-    fill_choice(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_choice, instance)
 
 
 def read_choice(block: Any, instance: AllocationInstance) -> AllocationSolution:  # noqa: ANN401 - Pyomo is untyped
@@ -150,7 +144,7 @@ def hint_choice(block: Any, instance: AllocationInstance, solution: AllocationSo
     """
     picked: dict[str, tuple[float, int, int]] = {}
     place = {job: j for j, job in enumerate(instance.jobs)}
-    for job, p, w in block.choose:
+    for job, p, w in paced(block.choose):
         j = place[job]
         dp, dw = p - solution.parameter_servers[j], w - solution.workers[j]
         if (dp * instance.ps_demand[j] + dw * instance.worker_demand[j] > 0).any():

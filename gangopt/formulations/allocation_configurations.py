@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.errors import InfeasibleError
+from gangopt.formulations.deadline import paced, require_time
 from gangopt.instances.allocation import AllocationInstance, equal_job_classes
 
 __all__ = [
@@ -36,6 +37,9 @@ SCALED_CAPACITY = 1e6
 """Right-hand side of a capacity row whose demands are not whole: a tolerance of 1e-6 is then 1e-12 of the capacity."""
 
 PAIRS_AT_ONCE = 4_000_000
+
+CLASSES_AT_ONCE = 1_000
+"""Classes whose configurations are enumerated between two looks at the time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +103,28 @@ def class_configurations(instance: AllocationInstance) -> Configurations:
 
 
 def _configurations(instance: AllocationInstance, classes: list[list[int]], drop_dominated: bool) -> Configurations:
-    first = np.array([members[0] for members in classes])
-    class_of = {int(j): k for k, j in enumerate(first)}
+    parts = []
+    for start in range(0, len(classes), CLASSES_AT_ONCE):
+        part = Configurations(classes, *_grid_columns(instance, classes, start, drop_dominated))
+        use = part.usage(instance)
+        fits: NDArray[np.bool_] = np.all(use <= instance.capacity_limit, axis=1)
+        _require_one_each(instance, part, use, fits, start)
+        fitting, use = part.only(fits), use[fits]
+        if drop_dominated:
+            edges = np.searchsorted(fitting.owner, np.arange(start, start + CLASSES_AT_ONCE + 1))
+            keep = [~_dominated(fitting.seconds[a:b], use[a:b]) for a, b in paced(pairwise(edges)) if a < b]
+            fitting = fitting.only(np.concatenate(keep))
+        parts.append((fitting.owner, fitting.ps, fitting.workers, fitting.seconds))
+    return Configurations(classes, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _grid_columns(
+    instance: AllocationInstance, classes: list[list[int]], start: int, drop_dominated: bool
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """Return owner, tasks and seconds of the allowed configurations of some classes, by class, ps and workers."""
+    require_time()
+    first = np.array([members[0] for members in classes[start : start + CLASSES_AT_ONCE]])
+    class_of = {int(j): k for k, j in enumerate(first, start)}
     parts = []
     for grid in instance.time_grids(first):
         keep = on_the_frontier(grid.seconds) if drop_dominated else np.isfinite(grid.seconds)
@@ -109,16 +133,7 @@ def _configurations(instance: AllocationInstance, classes: list[list[int]], drop
         parts.append((owner, p + 1, w + 1, grid.seconds[keep]))
     owner, ps, workers, seconds = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((workers, ps, owner))
-    every = Configurations(classes, owner[order], ps[order], workers[order], seconds[order])
-    use = every.usage(instance)
-    fits: NDArray[np.bool_] = np.all(use <= instance.capacity_limit, axis=1)
-    _require_one_each(instance, every, use, fits)
-    fitting, use = every.only(fits), use[fits]
-    if not drop_dominated:
-        return fitting
-    starts = np.searchsorted(fitting.owner, np.arange(len(classes) + 1))
-    keep = np.concatenate([~_dominated(fitting.seconds[a:b], use[a:b]) for a, b in pairwise(starts)])
-    return fitting.only(keep)
+    return owner[order], ps[order], workers[order], seconds[order]
 
 
 def on_the_frontier(seconds: FloatArray) -> NDArray[np.bool_]:
@@ -157,9 +172,11 @@ def _dominated(seconds: FloatArray, use: FloatArray) -> NDArray[np.bool_]:
 
 
 def _require_one_each(
-    instance: AllocationInstance, columns: Configurations, use: FloatArray, fits: NDArray[np.bool_]
+    instance: AllocationInstance, columns: Configurations, use: FloatArray, fits: NDArray[np.bool_], start: int
 ) -> None:
-    missing = np.setdiff1d(np.arange(len(columns.classes)), columns.owner[fits])
+    """Raise if no column of a class from `start` on fits."""
+    stop = min(start + CLASSES_AT_ONCE, len(columns.classes))
+    missing = np.setdiff1d(np.arange(start, stop), columns.owner[fits])
     if not missing.size:
         return
     j = columns.classes[missing[0]][0]

@@ -15,23 +15,21 @@ from typing import Any
 
 import numpy as np
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
-    Objective,
     Param,
     Set,
     Var,
-    minimize,
     value,
 )
 
 from gangopt.formulations.allocation_choice import add_capacity
 from gangopt.formulations.allocation_configurations import Configurations, class_configurations
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution, equal_job_classes
 
 __all__ = ["counts_model", "fill_counts", "hint_counts", "read_counts"]
@@ -73,22 +71,17 @@ def fill_counts(block: Any, instance: AllocationInstance, configurations: Config
         for variable, k in zip(variables, owners, strict=True):
             variable.setub(sizes[k])
         rows = {
-            label: (float(size), LinearExpression(variables[a:b]), float(size))
+            label: (float(size), sum_of(variables[a:b]), float(size))
             for label, size, a, b in zip(labels, sizes, starts[:-1], starts[1:], strict=True)
         }
         block.one_configuration_per_job = Constraint(block.classes, rule=lambda _, label: rows[label])
         add_capacity(block, instance, columns, variables)
-        block.objective_value = Expression(
-            expr=LinearExpression(linear_coefs=columns.seconds.tolist(), linear_vars=variables)
-        )
+        block.objective_value = Expression(expr=linear(columns.seconds.tolist(), variables))
 
 
 def counts_model(instance: AllocationInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `counts` with its Objective; see `fill_counts`."""
-    model = ConcreteModel(name=instance.name)
-    fill_counts(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_counts, instance)
 
 
 def read_counts(block: Any, instance: AllocationInstance) -> AllocationSolution:  # noqa: ANN401 - Pyomo is untyped

@@ -14,20 +14,19 @@ from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeReals,
-    Objective,
     PositiveIntegers,
     Set,
     Var,
-    minimize,
     value,
 )
 
 from gangopt.errors import InputError
+from gangopt.formulations.deadline import require_time
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 
 __all__ = ["fill_literal", "hint_literal", "literal_model", "read_literal"]
@@ -94,6 +93,7 @@ def fill_literal(block: Any, instance: AllocationInstance) -> None:  # noqa: ANN
 
 
 def _speed(instance: AllocationInstance, j: int, p: Any, w: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    require_time()
     t0, t1, t2, t3, t4 = instance.theta[j].tolist()
     if instance.mode[j] == "async":
         return w / (t0 + t1 * w / p + t2 * w + t3 * p)
@@ -119,10 +119,7 @@ def _add_capacity(block: Any, instance: AllocationInstance) -> None:  # noqa: AN
 
 def literal_model(instance: AllocationInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `literal` with its Objective; see `fill_literal`."""
-    model = ConcreteModel(name=instance.name)
-    fill_literal(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_literal, instance)
 
 
 def read_literal(block: Any, instance: AllocationInstance) -> AllocationSolution:  # noqa: ANN401 - Pyomo is untyped

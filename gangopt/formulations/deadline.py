@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,7 +14,7 @@ __all__ = ["LEAST_SECONDS_PER_COLUMN", "OutOfTime", "building_within", "paced", 
 LEAST_SECONDS_PER_COLUMN = 4e-6
 """Half of what a column with its terms takes to build on a desktop of 2024: below it a model is not even begun."""
 
-_STRIDE = 1_000
+_STRIDE = 100
 
 _Item = TypeVar("_Item")
 
@@ -36,10 +38,18 @@ def building_within(remaining: Callable[[], float | None]) -> Iterator[None]:
     None
     """
     token = _remaining.set(remaining)
+    logger = logging.getLogger("pyomo.core")
+    logger.addFilter(_is_no_stop)
     try:
         yield
     finally:
+        logger.removeFilter(_is_no_stop)
         _remaining.reset(token)
+
+
+def _is_no_stop(_: logging.LogRecord) -> bool:
+    """Return False for what Pyomo logs of a rule that was stopped: it is no error."""
+    return not isinstance(sys.exc_info()[1], OutOfTime)
 
 
 def require_time(columns: int = 0) -> None:

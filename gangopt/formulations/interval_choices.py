@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Binary, Constraint, Expression, RangeSet, Var, value
 
 from gangopt.formulations.interval_data import Choice, IntervalData
+from gangopt.formulations.rows import linear
 from gangopt.instances.allocation import AllocationSolution
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.placement_reasons import paused_reasons
+from gangopt.instances.placement_solution import PlacementSolution
 
-__all__ = ["add_choices", "chosen", "hint_choices", "key_of", "linear"]
+__all__ = ["Pieces", "add_choices", "chosen", "hint_form", "key_of", "solution_of"]
 
 Key = tuple[int, int, int, int]
 """Job, parameter servers, workers, level."""
@@ -24,11 +26,6 @@ Pieces = list[tuple[int, int, int]]
 def key_of(choice: Choice) -> Key:
     """Return the index of a choice in the Var `level`."""
     return choice.job, choice.ps, choice.workers, choice.level
-
-
-def linear(coefficients: Sequence[float], variables: Sequence[Any], constant: float = 0.0) -> LinearExpression:
-    """Return a linear expression from lists."""
-    return LinearExpression(constant=constant, linear_coefs=list(coefficients), linear_vars=list(variables))
 
 
 def add_choices(block: Any, instance: IntervalInstance, data: IntervalData) -> None:  # noqa: ANN401 - Pyomo is untyped
@@ -92,25 +89,64 @@ def chosen(block: Any, instance: IntervalInstance) -> AllocationSolution:  # noq
     return AllocationSolution(tuple(workers), tuple(ps))
 
 
-def hint_choices(
+def solution_of(instance: IntervalInstance, allocation: AllocationSolution, held: Sequence[Pieces]) -> IntervalSolution:
+    """Return the Solution of an allocation and the pieces of every job; a job without pieces is paused, with a reason.
+
+    Parameters
+    ----------
+    instance : the interval
+    allocation : tasks of every job
+    held : pieces of every job
+
+    Returns
+    -------
+    IntervalSolution
+    """
+    pieces = tuple(map(tuple, held))
+    reasons = paused_reasons(instance.placement_of(allocation), pieces)
+    return IntervalSolution(allocation, PlacementSolution(pieces, reasons))
+
+
+def hint_form(
     block: Any,  # noqa: ANN401 - Pyomo is untyped
+    pieces: Any,  # noqa: ANN401 - Pyomo is untyped
     data: IntervalData,
     solution: IntervalSolution,
-) -> list[tuple[Choice, Pieces]] | None:
-    """Set `level` and `paused` to a Solution and return the choice and pieces of every placed job.
-
-    A configuration that was left out because a smaller one is as good is replaced by that one: tasks are taken away.
+    indices: Callable[[Choice, Pieces], Mapping[Any, int]],
+) -> bool:
+    """Set the variables of either form to a Solution, for a warm start.
 
     Parameters
     ----------
     block : block with `level` and `paused`
-    data : its choices
+    pieces : the Var of the form's pieces
+    data : the choices that the block was filled with
     solution : a feasible Solution
+    indices : returns which of `pieces` are not 0 for a choice with its pieces
 
     Returns
     -------
-    list or None
-        None, and nothing set, if a placed job has no such choice.
+    bool
+        False, and nothing set, if the choices do not contain the solution.
+    """
+    found = _hint_choices(block, data, solution)
+    if found is None:
+        return False
+    pieces.set_values(dict.fromkeys(pieces, 0))
+    for choice, held in found:
+        for index, number in indices(choice, held).items():
+            pieces[index].set_value(number)
+    return True
+
+
+def _hint_choices(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    data: IntervalData,
+    solution: IntervalSolution,
+) -> list[tuple[Choice, Pieces]] | None:
+    """Set `level` and `paused`, and return the choice and pieces of every placed job; None if one has no such choice.
+
+    A configuration that was left out because a smaller one is as good is replaced by that one: tasks are taken away.
     """
     found = []
     for j, pieces in enumerate(solution.placement.pieces):

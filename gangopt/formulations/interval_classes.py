@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.environ import ConcreteModel, Constraint, NonNegativeIntegers, Objective, RangeSet, Var, minimize, value
+from pyomo.environ import Constraint, NonNegativeIntegers, RangeSet, Var, value
 
-from gangopt.formulations.interval_choices import add_choices, chosen, hint_choices, key_of, linear
-from gangopt.formulations.interval_data import IntervalData, choices_of
-from gangopt.formulations.placement_data import PlacementData, ServerClass
+from gangopt.formulations.interval_choices import Pieces, add_choices, chosen, hint_form, key_of, solution_of
+from gangopt.formulations.interval_data import Choice, IntervalData, choices_of
+from gangopt.formulations.placement_capacities import add_class_capacities
+from gangopt.formulations.placement_data import PlacementData
 from gangopt.formulations.placement_packing import pack_pieces
+from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
 
 __all__ = ["classes_model", "count_pieces", "fill_classes", "hint_classes", "read_classes"]
 
 MAX_COLUMNS = 1_000_000
-DUAL_FEASIBLE = range(1, 5)
-"""k of the dual feasible functions f_k."""
 
 
 def fill_classes(block: Any, instance: IntervalInstance, data: IntervalData | None = None) -> None:  # noqa: ANN401 - Pyomo is untyped
@@ -118,45 +116,12 @@ def _add_capacities(block: Any, data: IntervalData) -> None:  # noqa: ANN401
     of_class: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in placement.classes]
     for (j, _p, _w, _n, c, x, y), variable in block.pieces.items():
         of_class[c].append((placement.jobs[j].need((x, y)), variable))
-    resources = range(len(placement.resources))
-
-    def capacity(_: Any, c: int, r: int) -> Any:  # noqa: ANN401
-        terms = [(need[r], variable) for need, variable in of_class[c] if need[r]]
-        item = placement.classes[c]
-        return _at_most(terms, len(item.servers) * item.capacity[r])
-
-    def dual_feasible(_: Any, c: int, r: int, k: int) -> Any:  # noqa: ANN401
-        item = placement.classes[c]
-        terms = [(need[r], variable) for need, variable in of_class[c] if need[r]]
-        return _at_most(list(_dual_feasible(item, terms, r, k)), len(item.servers) * k * item.capacity[r])
-
-    block.class_capacity = Constraint(block.classes, resources, rule=capacity)
-    block.dual_feasible_capacity = Constraint(block.classes, resources, DUAL_FEASIBLE, rule=dual_feasible)
-
-
-def _at_most(terms: list[tuple[int, Any]], limit: int) -> Any:  # noqa: ANN401
-    if not terms:
-        return Constraint.Skip
-    return (None, linear([value for value, _ in terms], [variable for _, variable in terms]), limit)
-
-
-def _dual_feasible(item: ServerClass, terms: list[tuple[int, Any]], r: int, k: int) -> Iterator[tuple[int, Any]]:
-    """Yield k C f_k(d), whole numbers, for the pieces of a capacity row; nothing if that row says the same."""
-    whole = item.capacity[r]
-    scaled = [
-        (k * need if (k + 1) * need % whole == 0 else whole * ((k + 1) * need // whole), variable)
-        for need, variable in terms
-    ]
-    if any(value > k * need for (value, _), (need, _) in zip(scaled, terms, strict=True)):
-        yield from ((value, variable) for value, variable in scaled if value)
+    add_class_capacities(block, placement, of_class)
 
 
 def classes_model(instance: IntervalInstance, data: IntervalData | None = None) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return form `classes` of an instance as a ConcreteModel with its Objective."""
-    model = ConcreteModel(name="interval_classes")
-    fill_classes(model, instance, data)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_classes, instance, data)
 
 
 def read_classes(block: Any, instance: IntervalInstance) -> IntervalSolution:  # noqa: ANN401 - Pyomo is untyped
@@ -182,8 +147,7 @@ def read_classes(block: Any, instance: IntervalInstance) -> IntervalSolution:  #
         if number:
             pieces.setdefault(j, []).extend([(c, x, y)] * number)
     held = pack_pieces(PlacementData.of(placement), pieces)
-    rows = [tuple(held.get(j, ())) for j in range(len(allocation.workers))]
-    return IntervalSolution(allocation, PlacementSolution(tuple(rows), paused_reasons(placement, rows)))
+    return solution_of(instance, allocation, [list(held.get(j, ())) for j in range(len(allocation.workers))])
 
 
 def hint_classes(
@@ -192,7 +156,7 @@ def hint_classes(
     solution: IntervalSolution,
     data: IntervalData | None = None,
 ) -> bool:
-    """Set the variables of a block to a Solution, for a warm start.
+    """Set the variables of a block to a Solution, for a warm start; False, and nothing set, where they lack a choice.
 
     Parameters
     ----------
@@ -204,15 +168,11 @@ def hint_classes(
     Returns
     -------
     bool
-        False, and nothing set, if the choices do not contain the solution.
     """
-    data = choices_of(instance) if data is None else data
-    chosen_pieces = hint_choices(block, data, solution)
-    if chosen_pieces is None:
-        return False
-    block.pieces.set_values(dict.fromkeys(block.pieces, 0))
-    for choice, held in chosen_pieces:
-        counts = Counter((data.placement.class_of[k], x, y) for k, x, y in held)
-        for piece, number in counts.items():
-            block.pieces[(*key_of(choice), *piece)].set_value(number)
-    return True
+    choices = choices_of(instance) if data is None else data
+
+    def indices(choice: Choice, held: Pieces) -> dict[Any, int]:
+        counts = Counter((choices.placement.class_of[k], x, y) for k, x, y in held)
+        return {(*key_of(choice), *piece): number for piece, number in counts.items()}
+
+    return hint_form(block, block.pieces, choices, solution, indices)

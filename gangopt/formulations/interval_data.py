@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.formulations.deadline import require_time
 from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
 from gangopt.instances.interval import IntervalInstance
 from gangopt.instances.interval_times import transfer_parts
@@ -99,6 +100,7 @@ def choices_of(instance: IntervalInstance) -> IntervalData:
     found: list[list[Choice]] = [[] for _ in data.jobs]
     for grid in instance.allocation.time_grids():
         for i, j in enumerate(grid.jobs.tolist()):
+            require_time()
             found[j] = _choices(instance, data, j, grid.seconds[i], cache)
     return IntervalData(data, tuple(map(tuple, found)))
 

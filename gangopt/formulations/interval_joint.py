@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, RangeSet, Var, minimize, value
+from pyomo.environ import Binary, Constraint, RangeSet, Var, value
 
-from gangopt.formulations.interval_choices import add_choices, chosen, hint_choices, linear
+from gangopt.formulations.interval_choices import Pieces, add_choices, chosen, hint_form, solution_of
 from gangopt.formulations.interval_data import Choice, IntervalData, choices_of
+from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
 
 __all__ = ["count_columns", "fill_joint", "hint_joint", "joint_model", "read_joint"]
 
@@ -164,10 +164,7 @@ def _add_levels(block: Any, data: IntervalData, configurations: dict[Configurati
 
 def joint_model(instance: IntervalInstance, data: IntervalData | None = None) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return form `joint` of an instance as a ConcreteModel with its Objective."""
-    model = ConcreteModel(name="interval_joint")
-    fill_joint(model, instance, data)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_joint, instance, data)
 
 
 def read_joint(block: Any, instance: IntervalInstance) -> IntervalSolution:  # noqa: ANN401 - Pyomo is untyped
@@ -187,9 +184,7 @@ def read_joint(block: Any, instance: IntervalInstance) -> IntervalSolution:  # n
     for (j, _p, _w, k, x, y), variable in block.piece.items():
         if round(value(variable)) == 1:
             pieces[j].append((k, x, y))
-    held = [tuple(items) for items in pieces]
-    reasons = paused_reasons(instance.placement_of(allocation), held)
-    return IntervalSolution(allocation, PlacementSolution(tuple(held), reasons))
+    return solution_of(instance, allocation, pieces)
 
 
 def hint_joint(
@@ -203,20 +198,15 @@ def hint_joint(
     Parameters
     ----------
     block : a block filled by `fill_joint`
-    instance : the interval
-    solution : a feasible Solution
-    data : the choices that the block was filled with; None for all
+    instance, solution, data : as in `hint_classes`
 
     Returns
     -------
     bool
         False, and nothing set, if the choices do not contain the solution.
     """
-    chosen_pieces = hint_choices(block, choices_of(instance) if data is None else data, solution)
-    if chosen_pieces is None:
-        return False
-    block.piece.set_values(dict.fromkeys(block.piece, 0))
-    for choice, held in chosen_pieces:
-        for piece in held:
-            block.piece[choice.job, choice.ps, choice.workers, *piece].set_value(1)
-    return True
+
+    def indices(choice: Choice, held: Pieces) -> dict[Any, int]:
+        return {(choice.job, choice.ps, choice.workers, *piece): 1 for piece in held}
+
+    return hint_form(block, block.piece, choices_of(instance) if data is None else data, solution, indices)

@@ -19,25 +19,23 @@ from typing import Any
 
 import numpy as np
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
     NonNegativeReals,
-    Objective,
     Param,
     Reals,
     Set,
     Var,
-    minimize,
     value,
 )
 
 from gangopt.formulations.network_placement_literal import add_resource_capacity
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
 
 __all__ = ["fill_level", "hint_level", "level_model", "read_level", "server_classes", "set_levels"]
@@ -123,19 +121,17 @@ def _add_counts(
 ) -> None:
     choose, place = block.choose, block.place
     block.one_worker_count_per_machine = Constraint(
-        block.machines, rule=lambda _, i: (1.0, LinearExpression([choose[i, w] for w in by_machine[i]]), 1.0)
+        block.machines, rule=lambda _, i: (1.0, sum_of([choose[i, w] for w in by_machine[i]]), 1.0)
     )
     block.workers = Expression(
         block.machines,
-        rule=lambda _, i: LinearExpression(
-            linear_coefs=[float(w) for w in by_machine[i]], linear_vars=[choose[i, w] for w in by_machine[i]]
-        ),
+        rule=lambda _, i: linear([float(w) for w in by_machine[i]], [choose[i, w] for w in by_machine[i]]),
     )
     terms = [(float(w), variable) for (_, w), variable in choose.items() if w]
     block.all_workers_placed = Constraint(
         expr=(
             float(instance.workers),
-            LinearExpression(linear_coefs=[w for w, _ in terms], linear_vars=[variable for _, variable in terms]),
+            linear([w for w, _ in terms], [variable for _, variable in terms]),
             float(instance.workers),
         )
     )
@@ -143,7 +139,7 @@ def _add_counts(
         block.classes,
         rule=lambda _, k: (
             float(len(classes[k][1])),
-            LinearExpression([place[i, k] for i in by_machine]),
+            sum_of([place[i, k] for i in by_machine]),
             float(len(classes[k][1])),
         ),
     )
@@ -176,7 +172,7 @@ def _add_packing(
             else:
                 coefs.append(-1.0)
                 variables.append(choose[i, w])
-        return (None, LinearExpression(linear_coefs=coefs, linear_vars=variables), 0.0)
+        return (None, linear(coefs, variables), 0.0)
 
     def floor(_: Any, i: int) -> Any:  # noqa: ANN401
         heavy = [w for w in by_machine[i] if 2 * w > total]
@@ -187,13 +183,13 @@ def _add_packing(
         for w in heavy:
             coefs += [-share[i, w], -1.0 / (2 * w - total)]
             variables += [choose[i, w], rise[i, w]]
-        return (None, LinearExpression(linear_coefs=coefs, linear_vars=variables), 0.0)
+        return (None, linear(coefs, variables), 0.0)
 
     def half(_: Any, i: int) -> Any:  # noqa: ANN401
         if total % 2 or total // 2 not in by_machine[i]:
             return Constraint.Skip
         w = total // 2
-        body = LinearExpression(linear_coefs=[-share[i, w], -1.0], linear_vars=[choose[i, w], rise[i, w]])
+        body = linear([-share[i, w], -1.0], [choose[i, w], rise[i, w]])
         return (None, body, 0.0)
 
     block.capacity = Constraint(block.machines, rule=capacity)
@@ -203,7 +199,7 @@ def _add_packing(
         block.options,
         rule=lambda b, i, w: (
             None,
-            LinearExpression(linear_coefs=[1.0, -1.0 * b.width], linear_vars=[rise[i, w], choose[i, w]]),
+            linear([1.0, -1.0 * b.width], [rise[i, w], choose[i, w]]),
             0.0,
         ),
     )
@@ -211,9 +207,9 @@ def _add_packing(
         block.machines,
         rule=lambda b, i: (
             0.0,
-            LinearExpression(
-                linear_coefs=[1.0] * len(by_machine[i]) + [-1.0],
-                linear_vars=[rise[i, w] for w in by_machine[i]] + [b.level],
+            linear(
+                [1.0] * len(by_machine[i]) + [-1.0],
+                [rise[i, w] for w in by_machine[i]] + [b.level],
             ),
             0.0,
         ),
@@ -245,10 +241,7 @@ def set_levels(block: Any, instance: NetworkPlacementInstance, lowest: float, hi
 
 def level_model(instance: NetworkPlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `level` between trivial bounds, with its Objective; see `fill_level`."""
-    model = ConcreteModel(name=instance.name)
-    fill_level(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_level, instance)
 
 
 def read_level(block: Any, instance: NetworkPlacementInstance) -> NetworkPlacementSolution:  # noqa: ANN401 - Pyomo is untyped

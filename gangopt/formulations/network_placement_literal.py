@@ -13,23 +13,21 @@ from __future__ import annotations
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
     NonNegativeReals,
-    Objective,
     RangeSet,
     Set,
     Var,
-    minimize,
     value,
 )
 
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
 
 __all__ = ["fill_literal", "hint_literal", "literal_model", "read_literal"]
@@ -72,12 +70,10 @@ def fill_literal(block: Any, instance: NetworkPlacementInstance) -> None:  # noq
         workers, place, product = block.workers, block.place, block.product
 
         def load(_: Any, i: int) -> Any:  # noqa: ANN401
-            return LinearExpression(
-                constant=traffic[i],
-                linear_coefs=[size] + [total * s for s in sizes] + [-2 * s for s in sizes],
-                linear_vars=[workers[i]]
-                + [place[i, j] for j in range(servers)]
-                + [product[i, j] for j in range(servers)],
+            return linear(
+                [size] + [total * s for s in sizes] + [-2 * s for s in sizes],
+                [workers[i], *(place[i, j] for j in range(servers)), *(product[i, j] for j in range(servers))],
+                traffic[i],
             )
 
         block.machine_load = Expression(block.machines, rule=load)
@@ -85,15 +81,20 @@ def fill_literal(block: Any, instance: NetworkPlacementInstance) -> None:  # noq
             block.machines, rule=lambda b, i: b.machine_load[i] <= b.largest_load
         )
         block.free_gpus = Constraint(block.machines, rule=lambda _, i: workers[i] <= most[i])
-        block.all_workers_placed = Constraint(expr=LinearExpression(list(workers.values())) == total)
+        block.all_workers_placed = Constraint(expr=sum_of(list(workers.values())) == total)
         block.one_host_per_parameter_server = Constraint(
-            block.servers, rule=lambda _, j: LinearExpression([place[i, j] for i in range(m)]) == 1
+            block.servers, rule=lambda _, j: sum_of([place[i, j] for i in range(m)]) == 1
         )
         pairs = block.machines * block.servers
-        block.product_at_most_bound = Constraint(pairs, rule=lambda _, i, j: product[i, j] - most[i] * place[i, j] <= 0)
-        block.product_at_most_workers = Constraint(pairs, rule=lambda _, i, j: product[i, j] - workers[i] <= 0)
+        block.product_at_most_bound = Constraint(
+            pairs, rule=lambda _, i, j: (None, linear([1, -most[i]], [product[i, j], place[i, j]]), 0)
+        )
+        block.product_at_most_workers = Constraint(
+            pairs, rule=lambda _, i, j: (None, linear([1, -1], [product[i, j], workers[i]]), 0)
+        )
         block.product_at_least = Constraint(
-            pairs, rule=lambda _, i, j: product[i, j] - workers[i] - most[i] * place[i, j] >= -most[i]
+            pairs,
+            rule=lambda _, i, j: (-most[i], linear([1, -1, -most[i]], [product[i, j], workers[i], place[i, j]]), None),
         )
         add_resource_capacity(
             block,
@@ -131,7 +132,7 @@ def add_resource_capacity(
         # a capacity of 0 would make the row's scale 1; otherwise rows are shares of the capacity
         limit = float(free[i, r]) or 1.0
         coefs = [demand_w[r] * c / limit for c, _ in workers[i]] + [demand_p[r] / limit] * len(servers[i])
-        body = LinearExpression(linear_coefs=coefs, linear_vars=[v for _, v in workers[i]] + servers[i])
+        body = linear(coefs, [v for _, v in workers[i]] + servers[i])
         return (None, body, 1.0 if free[i, r] else 0.0)
 
     block.resource_capacity = Constraint(list(workers), block.resources, rule=rule)
@@ -139,10 +140,7 @@ def add_resource_capacity(
 
 def literal_model(instance: NetworkPlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `literal` with its Objective; see `fill_literal`."""
-    model = ConcreteModel(name=instance.name)
-    fill_literal(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_literal, instance)
 
 
 def read_literal(block: Any, instance: NetworkPlacementInstance) -> NetworkPlacementSolution:  # noqa: ANN401 - Pyomo is untyped

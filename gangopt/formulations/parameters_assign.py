@@ -16,24 +16,23 @@ from collections import deque
 from typing import Any, Literal
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
     NonNegativeReals,
-    Objective,
     RangeSet,
     Set,
     Var,
-    minimize,
     value,
 )
 
 from gangopt.errors import InputError
+from gangopt.formulations.deadline import paced
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 
 __all__ = ["OBJECTIVES", "assign_model", "fill_assign", "hint_assign", "read_assign"]
@@ -89,7 +88,7 @@ def fill_assign(
         _add_parts(block, instance, limit)
         _add_extremes(block, instance)
         if limit is not None:
-            block.request_limit = Constraint(expr=(None, LinearExpression(list(block.present.values())), limit))
+            block.request_limit = Constraint(expr=(None, sum_of(list(block.present.values())), limit))
         if size_difference is not None:
             cap = size_difference // block.unit
             block.size_difference_limit = Constraint(expr=block.most_loaded - block.least_loaded <= cap)
@@ -113,14 +112,10 @@ def _add_parts(block: Any, instance: ParametersInstance, limit: int | None) -> N
     block.present = Var(block.blocks, block.servers, domain=Binary)
     block.amount = Var(block.blocks, block.servers, domain=NonNegativeReals)
     servers = range(instance.servers)
-    present = {key: [block.present[key, k] for k in servers] for key in units}
-    amount = {key: [block.amount[key, k] for k in servers] for key in units}
-
-    def linear(coefficients: list[float], variables: list[Any]) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        return LinearExpression(linear_coefs=coefficients, linear_vars=variables)
-
-    block.whole_block = Constraint(block.blocks, rule=lambda _, key: (LinearExpression(amount[key]), units[key]))
-    block.held_block = Constraint(block.blocks, rule=lambda _, key: (1, LinearExpression(present[key]), None))
+    present = {key: [block.present[key, k] for k in servers] for key in paced(units)}
+    amount = {key: [block.amount[key, k] for k in servers] for key in paced(units)}
+    block.whole_block = Constraint(block.blocks, rule=lambda _, key: (sum_of(amount[key]), units[key]))
+    block.held_block = Constraint(block.blocks, rule=lambda _, key: (1, sum_of(present[key]), None))
     block.part_within_block = Constraint(
         block.blocks,
         block.servers,
@@ -134,9 +129,7 @@ def _add_parts(block: Any, instance: ParametersInstance, limit: int | None) -> N
     block.parameters_on = Expression(
         block.servers, rule=lambda _, k: linear([block.unit] * len(units), [row[k] for row in amount.values()])
     )
-    block.requests_on = Expression(
-        block.servers, rule=lambda _, k: LinearExpression([row[k] for row in present.values()])
-    )
+    block.requests_on = Expression(block.servers, rule=lambda _, k: sum_of([row[k] for row in present.values()]))
 
 
 def _add_extremes(block: Any, instance: ParametersInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
@@ -155,31 +148,20 @@ def _add_extremes(block: Any, instance: ParametersInstance) -> None:  # noqa: AN
         rows = {
             k: (
                 row[0],
-                LinearExpression(
-                    linear_coefs=[1] * len(labels) + [-1], linear_vars=[*(parts[key, k] for key in labels), extreme]
-                ),
+                linear([1] * len(labels) + [-1], [*(parts[key, k] for key in labels), extreme]),
                 row[1],
             )
             for k in range(servers)
         }
         block.add_component(name, Constraint(block.servers, rule=lambda _, k, rows=rows: rows[k]))
-    block.size_difference = Expression(
-        expr=LinearExpression(
-            linear_coefs=[block.unit, -block.unit], linear_vars=[block.most_loaded, block.least_loaded]
-        )
-    )
-    block.requests = Expression(expr=LinearExpression(list(block.present.values())))
-    block.request_difference = Expression(
-        expr=LinearExpression(linear_coefs=[1, -1], linear_vars=[block.most_requests, block.least_requests])
-    )
+    block.size_difference = Expression(expr=linear([block.unit, -block.unit], [block.most_loaded, block.least_loaded]))
+    block.requests = Expression(expr=sum_of(list(block.present.values())))
+    block.request_difference = Expression(expr=linear([1, -1], [block.most_requests, block.least_requests]))
 
 
 def assign_model(instance: ParametersInstance, **arguments: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `assign` with its Objective; see `fill_assign` for the arguments."""
-    model = ConcreteModel(name=instance.name)
-    fill_assign(model, instance, **arguments)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_assign, instance, **arguments)
 
 
 def read_assign(block: Any, instance: ParametersInstance) -> ParametersSolution:  # noqa: ANN401 - Pyomo is untyped
@@ -268,7 +250,7 @@ def hint_assign(block: Any, instance: ParametersInstance, solution: ParametersSo
     """
     loads = [0] * instance.servers
     counts = [0] * instance.servers
-    for label, parts in zip(instance.labels, solution.parts, strict=True):
+    for label, parts in paced(zip(instance.labels, solution.parts, strict=True)):
         held = dict(parts)
         for k in range(instance.servers):
             amount = held.get(k, 0)

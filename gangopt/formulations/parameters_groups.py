@@ -16,23 +16,21 @@ from collections import Counter
 from typing import Any, Literal
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
-    Objective,
     RangeSet,
     Set,
     Var,
-    minimize,
     value,
 )
 
 from gangopt.errors import InputError
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.instances.parameters_grouping import Assignment, cut, grouped, spread
 
@@ -91,15 +89,13 @@ def fill_groups(
         block.every_block = Constraint(
             block.sizes,
             rule=lambda _, size: (
-                LinearExpression([block.blocks_in_group[size, g] for g in block.groups]),
+                sum_of([block.blocks_in_group[size, g] for g in block.groups]),
                 count[size],
             ),
         )
         sizes = list(block.sizes)
         members = {g: [block.blocks_in_group[size, g] for size in sizes] for g in block.groups}
-        block.total = Expression(
-            block.groups, rule=lambda _, g: LinearExpression(linear_coefs=sizes, linear_vars=members[g])
-        )
+        block.total = Expression(block.groups, rule=lambda _, g: linear(sizes, members[g]))
         _add_loads(block, instance, [size // block.unit for size in sizes], members)
         if not cuts:
             _add_requests(block, instance, members)
@@ -125,13 +121,11 @@ def _add_loads(block: Any, instance: ParametersInstance, units: list[int], membe
         block.has_servers = Var(block.groups, block.group_sizes, domain=Binary)
         block.one_group_size = Constraint(
             block.groups,
-            rule=lambda _, g: (LinearExpression([block.has_servers[g, s] for s in block.group_sizes]), 1),
+            rule=lambda _, g: (sum_of([block.has_servers[g, s] for s in block.group_sizes]), 1),
         )
         block.all_servers = Constraint(
             expr=(
-                LinearExpression(
-                    linear_coefs=[s for _, s in block.has_servers], linear_vars=list(block.has_servers.values())
-                ),
+                linear([s for _, s in block.has_servers], list(block.has_servers.values())),
                 servers,
             )
         )
@@ -140,7 +134,7 @@ def _add_loads(block: Any, instance: ParametersInstance, units: list[int], membe
         coefficients, variables = [*units, -s], [*members[g], extreme]
         if largest > 1:
             coefficients, variables = [*coefficients, slack], [*variables, block.has_servers[g, s]]
-        return LinearExpression(linear_coefs=coefficients, linear_vars=variables)
+        return linear(coefficients, variables)
 
     # U >= fair and L <= short, so T_g <= s U + (T - s fair) and T_g >= s L - s short hold for every group anyway
     index = (block.groups, block.group_sizes) if largest > 1 else (block.groups,)
@@ -153,35 +147,26 @@ def _add_loads(block: Any, instance: ParametersInstance, units: list[int], membe
         *index,
         rule=lambda _, g, s=1: (-s * short if largest > 1 else 0, row(g, s, block.least_loaded, -s * short), None),
     )
-    block.size_difference = Expression(
-        expr=LinearExpression(
-            linear_coefs=[block.unit, -block.unit], linear_vars=[block.most_loaded, block.least_loaded]
-        )
-    )
+    block.size_difference = Expression(expr=linear([block.unit, -block.unit], [block.most_loaded, block.least_loaded]))
 
 
 def _add_requests(block: Any, instance: ParametersInstance, members: dict[int, list[Any]]) -> None:  # noqa: ANN401 - Pyomo is untyped
     blocks, servers = len(instance.sizes), instance.servers
-    block.requests_on = Expression(block.groups, rule=lambda _, g: LinearExpression(members[g]))
+    block.requests_on = Expression(block.groups, rule=lambda _, g: sum_of(members[g]))
     block.most_requests = Var(domain=NonNegativeIntegers, bounds=(-(-blocks // servers), blocks))
     block.least_requests = Var(domain=NonNegativeIntegers, bounds=(0, blocks // servers))
 
     def row(g: int, extreme: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        return LinearExpression(linear_coefs=[1] * len(members[g]) + [-1], linear_vars=[*members[g], extreme])
+        return linear([1] * len(members[g]) + [-1], [*members[g], extreme])
 
     block.requests_at_most = Constraint(block.groups, rule=lambda _, g: (None, row(g, block.most_requests), 0))
     block.requests_at_least = Constraint(block.groups, rule=lambda _, g: (0, row(g, block.least_requests), None))
-    block.request_difference = Expression(
-        expr=LinearExpression(linear_coefs=[1, -1], linear_vars=[block.most_requests, block.least_requests])
-    )
+    block.request_difference = Expression(expr=linear([1, -1], [block.most_requests, block.least_requests]))
 
 
 def groups_model(instance: ParametersInstance, **arguments: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `groups` with its Objective; see `fill_groups` for the arguments."""
-    model = ConcreteModel(name=instance.name)
-    fill_groups(model, instance, **arguments)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_groups, instance, **arguments)
 
 
 def read_groups(block: Any, instance: ParametersInstance) -> ParametersSolution:  # noqa: ANN401 - Pyomo is untyped

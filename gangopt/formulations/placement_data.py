@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gangopt.formulations.deadline import require_time
 from gangopt.instances.placement import TRANSFERS_PER_STEP, PlacementInstance
 
 __all__ = ["JobData", "Level", "PlacementData", "ServerClass", "levels_of"]
@@ -187,6 +188,7 @@ def levels_of(job: JobData, classes: Sequence[ServerClass]) -> list[Level]:
     list of Level
         Level 0 has the least transfer time of the job on the empty servers.
     """
+    require_time()
     fitting = [{piece: job.cost(piece) for piece in job.pieces(item.capacity)} for item in classes]
     times = sorted({cost for pieces in fitting for cost in pieces.values()})
     low, high = 0, len(times)

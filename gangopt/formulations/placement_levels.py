@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
-    Objective,
     RangeSet,
     Var,
-    minimize,
     value,
 )
 
-from gangopt.formulations.placement_data import Level, PlacementData, ServerClass, levels_of
+from gangopt.formulations.placement_capacities import add_class_capacities
+from gangopt.formulations.placement_data import Level, PlacementData, levels_of
 from gangopt.formulations.placement_packing import ClassPieces, pack_pieces
+from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_reasons import paused_reasons
 from gangopt.instances.placement_solution import PlacementSolution
@@ -31,9 +31,6 @@ __all__ = ["chosen_pieces", "fill_levels", "hint_levels", "levels_model", "read_
 
 Index = tuple[int, int, int, int, int]
 """Job, level, class, parameter servers, workers."""
-
-DUAL_FEASIBLE = range(1, 5)
-"""k of the dual feasible functions f_k."""
 
 
 def fill_levels(
@@ -110,12 +107,12 @@ def _add_tasks(block: Any, data: PlacementData, levels: Sequence[Sequence[Level]
     def all_tasks(j: int, n: int, kind: int, count: int) -> Any:  # noqa: ANN401
         mine = [item for item in of_level[j, n] if item[kind]]
         coefficients = [item[kind] for item in mine] + [-count]
-        return (_sum(coefficients, [item[2] for item in mine] + [block.level[j, n]]), 0)
+        return (linear(coefficients, [item[2] for item in mine] + [block.level[j, n]]), 0)
 
     block.one_level_per_job = Constraint(
         block.jobs,
         rule=lambda b, j: (
-            _sum([1] * (len(levels[j]) + 1), [b.level[j, n] for n in range(len(levels[j]))] + [b.paused[j]]),
+            linear([1] * (len(levels[j]) + 1), [b.level[j, n] for n in range(len(levels[j]))] + [b.paused[j]]),
             1,
         ),
     )
@@ -129,7 +126,7 @@ def _add_tasks(block: Any, data: PlacementData, levels: Sequence[Sequence[Level]
         list(block.pieces),
         rule=lambda b, j, n, c, x, y: (
             None,
-            _sum([1, -_most(data, j, c, x, y)], [b.pieces[j, n, c, x, y], b.level[j, n]]),
+            linear([1, -_most(data, j, c, x, y)], [b.pieces[j, n, c, x, y], b.level[j, n]]),
             0,
         ),
     )
@@ -139,39 +136,7 @@ def _add_capacities(block: Any, data: PlacementData) -> None:  # noqa: ANN401
     of_class: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in data.classes]
     for (j, _, c, x, y), variable in block.pieces.items():
         of_class[c].append((data.jobs[j].need((x, y)), variable))
-    rows = {
-        (c, r): [(need[r], variable) for need, variable in of_class[c] if need[r]]
-        for c in range(len(data.classes))
-        for r in range(len(data.resources))
-    }
-
-    def capacity(_: Any, c: int, r: int) -> Any:  # noqa: ANN401
-        if not rows[c, r]:
-            return Constraint.Skip
-        item = data.classes[c]
-        return (None, _row(rows[c, r]), len(item.servers) * item.capacity[r])
-
-    def dual_feasible(_: Any, c: int, r: int, k: int) -> Any:  # noqa: ANN401
-        item = data.classes[c]
-        scaled = list(_dual_feasible(item, rows[c, r], r, k))
-        if not scaled:
-            return Constraint.Skip
-        return (None, _row(scaled), len(item.servers) * k * item.capacity[r])
-
-    resources = range(len(data.resources))
-    block.class_capacity = Constraint(block.classes, resources, rule=capacity)
-    block.dual_feasible_capacity = Constraint(block.classes, resources, DUAL_FEASIBLE, rule=dual_feasible)
-
-
-def _dual_feasible(item: ServerClass, row: Sequence[tuple[int, Any]], r: int, k: int) -> Iterator[tuple[int, Any]]:
-    """Yield k C f_k(d), whole numbers, for the pieces of a capacity row; nothing if that row says the same."""
-    whole = item.capacity[r]
-    scaled = [
-        (k * need if (k + 1) * need % whole == 0 else whole * ((k + 1) * need // whole), variable)
-        for need, variable in row
-    ]
-    if any(value > k * need for (value, _), (need, _) in zip(scaled, row, strict=True)):
-        yield from ((value, variable) for value, variable in scaled if value)
+    add_class_capacities(block, data, of_class)
 
 
 def _objective(
@@ -186,23 +151,12 @@ def _objective(
         coefficients += [fixed + a_second * level.time for level in of_job]
         variables += [block.level[job.index, n] for n in range(len(of_job))]
     constant = -instance.pause_cost * instance.fewest_paused
-    return LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables)
-
-
-def _row(terms: Sequence[tuple[float, Any]]) -> LinearExpression:
-    return _sum([item[0] for item in terms], [item[1] for item in terms])
-
-
-def _sum(coefficients: Sequence[float], variables: Sequence[Any]) -> LinearExpression:
-    return LinearExpression(linear_coefs=list(coefficients), linear_vars=list(variables))
+    return linear(coefficients, variables, constant)
 
 
 def levels_model(instance: PlacementInstance, levels: Sequence[Sequence[Level]] | None = None) -> Any:  # noqa: ANN401
     """Return form `levels` of an instance as a ConcreteModel with its Objective."""
-    model = ConcreteModel(name="placement_levels")
-    fill_levels(model, instance, levels)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_levels, instance, levels)
 
 
 def chosen_pieces(block: Any) -> ClassPieces:  # noqa: ANN401 - Pyomo is untyped

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, RangeSet, Var, minimize, value
 
 from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
+from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_reasons import paused_reasons
 from gangopt.instances.placement_solution import PlacementSolution
@@ -67,11 +68,7 @@ def fill_pieces(
             fixed, a_second = job.charge()
             coefficients += [fixed + a_second * time for time in times]
             variables += [block.level[job.index, n] for n in range(len(times))]
-        block.objective_value = Expression(
-            expr=LinearExpression(
-                constant=-pause * instance.fewest_paused, linear_coefs=coefficients, linear_vars=variables
-            )
-        )
+        block.objective_value = Expression(expr=linear(coefficients, variables, -pause * instance.fewest_paused))
 
 
 def _all_pieces(data: PlacementData, limits: Sequence[float | None]) -> list[Index]:
@@ -103,7 +100,9 @@ def _add_pieces(block: Any, data: PlacementData, pieces: Sequence[Index]) -> Non
 
     def all_tasks(job: JobData, kind: int, count: int) -> Any:  # noqa: ANN401
         mine = [index for index in of_job[job.index] if index[2 + kind]]
-        body = _sum([index[2 + kind] for index in mine] + [count], [piece[index] for index in mine], paused[job.index])
+        body = linear(
+            [*(index[2 + kind] for index in mine), count], [*(piece[index] for index in mine), paused[job.index]]
+        )
         return (body, count)
 
     def capacity(_: Any, k: int, r: int) -> Any:  # noqa: ANN401
@@ -111,7 +110,7 @@ def _add_pieces(block: Any, data: PlacementData, pieces: Sequence[Index]) -> Non
         if not any(needs):
             return Constraint.Skip
         variables = [piece[index] for index in of_server[k]]
-        return (None, _sum(needs, variables), data.classes[data.class_of[k]].capacity[r])
+        return (None, linear(needs, variables), data.classes[data.class_of[k]].capacity[r])
 
     block.place_all_parameter_servers = Constraint(
         block.jobs, rule=lambda _, j: all_tasks(data.jobs[j], 0, data.jobs[j].ps)
@@ -121,7 +120,7 @@ def _add_pieces(block: Any, data: PlacementData, pieces: Sequence[Index]) -> Non
         list(of_pair),
         rule=lambda _, j, k: (
             None,
-            _sum([1] * (len(of_pair[j, k]) + 1), [piece[index] for index in of_pair[j, k]], paused[j]),
+            linear([1] * (len(of_pair[j, k]) + 1), [*(piece[index] for index in of_pair[j, k]), paused[j]]),
             1,
         ),
     )
@@ -138,12 +137,12 @@ def _add_levels(block: Any, data: PlacementData, levels: Sequence[Sequence[float
         if not costly:
             return Constraint.Skip
         longer = [block.level[j, m] for m in range(n + 1, len(levels[j]))]
-        return (None, _sum([1] * len(costly) + [-1] * len(longer), costly + longer), 0)
+        return (None, linear([1] * len(costly) + [-1] * len(longer), costly + longer), 0)
 
     block.one_level_per_job = Constraint(
         block.jobs,
         rule=lambda b, j: (
-            _sum([1] * (len(levels[j]) + 1), [b.level[j, n] for n in range(len(levels[j]))], b.paused[j]),
+            linear([1] * (len(levels[j]) + 1), [*(b.level[j, n] for n in range(len(levels[j]))), b.paused[j]]),
             1,
         ),
     )
@@ -152,16 +151,9 @@ def _add_levels(block: Any, data: PlacementData, levels: Sequence[Sequence[float
     )
 
 
-def _sum(coefficients: Sequence[float], variables: Sequence[Any], *last: Any) -> LinearExpression:  # noqa: ANN401
-    return LinearExpression(linear_coefs=list(coefficients), linear_vars=[*variables, *last])
-
-
 def pieces_model(instance: PlacementInstance, levels: Sequence[Sequence[Level]] | None = None) -> Any:  # noqa: ANN401
     """Return form `pieces` of an instance as a ConcreteModel with its Objective."""
-    model = ConcreteModel(name="placement_pieces")
-    fill_pieces(model, instance, levels)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_pieces, instance, levels)
 
 
 def fixed_levels_model(instance: PlacementInstance, limits: Mapping[int, float]) -> Any:  # noqa: ANN401
@@ -186,7 +178,7 @@ def fixed_levels_model(instance: PlacementInstance, limits: Mapping[int, float])
         model.jobs, model.servers = RangeSet(0, len(data.jobs) - 1), RangeSet(0, len(instance.servers) - 1)
         _add_pieces(model, data, pieces)
         paused = list(model.paused.values())
-        model.objective = Objective(expr=_sum([1.0] * len(paused), paused), sense=minimize)
+        model.objective = Objective(expr=linear([1.0] * len(paused), paused), sense=minimize)
     return model
 
 

@@ -8,20 +8,20 @@ from pyomo.common.gc_manager import PauseGC
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
     NonNegativeReals,
-    Objective,
     RangeSet,
     Var,
-    minimize,
     value,
 )
 
+from gangopt.formulations.deadline import require_time
 from gangopt.formulations.placement_data import JobData, PlacementData, levels_of
+from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_reasons import paused_reasons
 from gangopt.instances.placement_solution import PlacementSolution
@@ -99,6 +99,7 @@ def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401
         block.placed = Var(block.jobs, domain=Binary)
         block.transfer_time = Var(block.jobs, domain=NonNegativeReals)
         for job in data.jobs:
+            require_time()
             levels = levels_of(job, data.classes)
             least.append(levels[0].time if levels else 0.0)
             if not levels:
@@ -122,6 +123,7 @@ def _add_counting(block: Any, data: PlacementData) -> None:  # noqa: ANN401
     block.place_all_workers = Constraint(block.jobs, rule=place_all_workers)
 
     def server_capacity(b: Any, k: int, r: int) -> Any:  # noqa: ANN401
+        require_time()
         used = sum(
             job.ps_need[r] * b.parameter_servers_on[job.index, k] + job.worker_need[r] * b.workers_on[job.index, k]
             for job in jobs
@@ -139,7 +141,7 @@ def _objective(block: Any, instance: PlacementInstance, data: PlacementData) -> 
         coefficients += [fixed - pause, a_second]
         variables += [block.placed[job.index], block.transfer_time[job.index]]
     constant = pause * (len(data.jobs) - instance.fewest_paused)
-    return LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables)
+    return linear(coefficients, variables, constant)
 
 
 def _most_on(data: PlacementData) -> dict[tuple[int, int], tuple[int, int]]:
@@ -156,16 +158,19 @@ def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None: 
     jobs, most = data.jobs, _most_on(data)
 
     def parameter_server_present(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        require_time()
         return b.parameter_servers_on[j, k] <= most[j, data.class_of[k]][0] * b.has_parameter_server[j, k]
 
     block.parameter_server_present = Constraint(block.jobs, block.servers, rule=parameter_server_present)
 
     def worker_present(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        require_time()
         return b.workers_on[j, k] <= most[j, data.class_of[k]][1] * b.has_worker[j, k]
 
     block.worker_present = Constraint(block.jobs, block.servers, rule=worker_present)
 
     def parameter_server_transfer(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        require_time()
         job = jobs[j]
         away = job.workers * b.placed[j] - b.workers_on[j, k]
         off = transfer_big_m(job, least[j], "parameter_server").value * (1 - b.has_parameter_server[j, k])
@@ -174,6 +179,7 @@ def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None: 
     block.parameter_server_transfer = Constraint(block.jobs, block.servers, rule=parameter_server_transfer)
 
     def worker_transfer(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        require_time()
         job = jobs[j]
         away = job.ps * b.placed[j] - b.parameter_servers_on[j, k]
         off = transfer_big_m(job, least[j], "worker").value * (1 - b.has_worker[j, k])
@@ -196,10 +202,7 @@ def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None: 
 
 def tasks_model(instance: PlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return form `tasks` of an instance as a ConcreteModel with its Objective."""
-    model = ConcreteModel(name="placement_tasks")
-    fill_tasks(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_tasks, instance)
 
 
 def read_tasks(block: Any, instance: PlacementInstance) -> PlacementSolution:  # noqa: ANN401 - Pyomo is untyped

@@ -1,8 +1,9 @@
-"""Refusal of models that would not fit into memory, before anything is built."""
+"""Refusal of models that would not fit into memory, or into the time that is left, before anything is built."""
 
 from __future__ import annotations
 
 from gangopt.errors import ModelTooLargeError
+from gangopt.formulations.deadline import require_time
 
 __all__ = ["MAX_COLUMNS", "require_size"]
 
@@ -23,6 +24,9 @@ def require_size(form: str, columns: int, limit: int = MAX_COLUMNS) -> None:
     ------
     ModelTooLargeError
         With the size and the limit.
+    OutOfTime
+        If the form is built within a time limit that is too short for it.
     """
     if columns > limit:
         raise ModelTooLargeError(f"form {form} would need {columns:,} columns, at most {limit:,} are built")
+    require_time(columns)

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
-from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, Set, Var, minimize, value
+from pyomo.environ import Binary, Constraint, Expression, Set, Var, value
 
 from gangopt.errors import InputError
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.instances.threshold_cuts import constant_rule, cuts_of, solution_of
 
@@ -62,11 +63,11 @@ def fill_cut(block: Any, instance: ThresholdInstance) -> None:  # noqa: ANN401 -
         block.cuts = Set(initialize=[(row, k) for row in (0, 1) for k in range(len(cuts))], dimen=2)
         block.choose = Var(block.cuts, domain=Binary)
         block.error = Var(block.jobs, bounds=(0, 1))
-        block.one_cut = Constraint(expr=(1, LinearExpression(list(block.choose.values())), 1))
+        block.one_cut = Constraint(expr=(1, sum_of(list(block.choose.values())), 1))
         rows = {}
         for j, job in enumerate(instance.jobs):
             wrong = [block.choose[int(row), int(k)] for row, k in np.argwhere(_wrong(instance, cuts, j))]
-            body = LinearExpression(linear_coefs=[1] + [-1] * len(wrong), linear_vars=[block.error[job], *wrong])
+            body = linear([1] + [-1] * len(wrong), [block.error[job], *wrong])
             rows[job] = (0, body, 0)
         block.error_where_misclassified = Constraint(block.jobs, rule=lambda _, job: rows[job])
         _add_objective(block, instance)
@@ -90,26 +91,17 @@ def _wrong(instance: ThresholdInstance, cuts: np.ndarray, job: int) -> np.ndarra
 
 def _add_objective(block: Any, instance: ThresholdInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
     errors = [block.error[job] for job in instance.jobs]
-    block.objective_value = Expression(
-        expr=LinearExpression(linear_coefs=instance.job_weights.tolist(), linear_vars=errors)
-    )
+    block.objective_value = Expression(expr=linear(instance.job_weights.tolist(), errors))
 
 
 def cut_model(instance: ThresholdInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `cut` with its Objective."""
-    return _with_objective(fill_cut, instance)
+    return minimising(fill_cut, instance)
 
 
 def linear_model(instance: ThresholdInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `linear` with its Objective."""
-    return _with_objective(fill_linear, instance)
-
-
-def _with_objective(fill: Any, instance: ThresholdInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    model = ConcreteModel(name=instance.name)
-    fill(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_linear, instance)
 
 
 def read_cut(block: Any, instance: ThresholdInstance) -> ThresholdSolution:  # noqa: ANN401 - Pyomo is untyped
@@ -202,7 +194,7 @@ def fill_linear(block: Any, instance: ThresholdInstance) -> None:  # noqa: ANN40
         for j, (job, features) in enumerate(zip(instance.jobs, _centred(instance).tolist(), strict=True)):
             sign = 1.0 if instance.sensitive[j] else -1.0
             coefficients = [*(sign * item for item in features), -sign, float(big.values[j])]
-            body = LinearExpression(linear_coefs=coefficients, linear_vars=[*weights, block.limit, block.error[job]])
+            body = linear(coefficients, [*weights, block.limit, block.error[job]])
             rows[job] = (MARGIN, body, None)
         block.told_apart = Constraint(block.jobs, rule=lambda _, job: rows[job])
         _add_objective(block, instance)

@@ -230,7 +230,7 @@ class AllocationInstance(Instance):
 
     def _grid(self, jobs: IntArray, P: int, W: int) -> TimeGrid:
         ps, workers = np.arange(1.0, P + 1)[:, None], np.arange(1.0, W + 1)[None, :]
-        modes = np.array(self.mode)[jobs]
+        modes = np.array([self.mode[j] for j in jobs.tolist()])
         seconds = np.full((len(jobs), P, W), np.inf)
         for mode in ("async", "sync"):
             at = np.flatnonzero(modes == mode)

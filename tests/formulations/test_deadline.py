@@ -2,7 +2,18 @@ import itertools
 
 import pytest
 
+from gangopt.decisions import problems
 from gangopt.formulations.deadline import LEAST_SECONDS_PER_COLUMN, OutOfTime, building_within, paced, require_time
+from gangopt.instances.catalogue import load
+
+SMALL = {
+    "allocation/random?jobs=3&max_tasks=3&mode=async": ("literal", "choice", "counts"),
+    "interval/random?jobs=2&servers=2&max_tasks=2": ("classes", "joint"),
+    "network_placement/four-machines": ("level", "literal"),
+    "parameters/random?blocks=4&servers=2": ("assign", "groups"),
+    "placement/optimus-figure10": ("tasks", "pieces", "levels"),
+    "threshold/random?jobs=12": ("linear", "cut"),
+}
 
 
 def test_nothing_stops_without_a_limit():
@@ -29,6 +40,34 @@ def test_items_are_yielded_until_the_time_is_over():
     left = itertools.chain([2.0, 1.0], itertools.repeat(0.0))
     items = paced(range(10_000))
     with building_within(lambda: next(left)):
-        assert [next(items) for _ in range(2000)] == list(range(2000))
+        assert [next(items) for _ in range(200)] == list(range(200))
         with pytest.raises(OutOfTime):
             next(items)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [(name, form) for name, forms in SMALL.items() for form in forms],
+)
+def test_every_form_stops_between_two_rows_and_pyomo_logs_nothing(name, form, caplog):
+    instance = load(name)
+    build = problems[instance.noun].form(form).model
+    looks = itertools.count()
+    with building_within(lambda: 1e9 + next(looks)):
+        build(instance)
+    made = next(looks)
+    assert made > 3
+    for allowed in (1, made // 2, made - 1):
+        left = itertools.chain(itertools.repeat(1e9, allowed), itertools.repeat(0.0))
+        with building_within(lambda left=left: next(left)), pytest.raises(OutOfTime):
+            build(instance)
+    assert caplog.records == []
+
+
+def test_errors_of_rules_are_still_logged(caplog):
+    from pyomo.environ import ConcreteModel, Constraint
+
+    model = ConcreteModel()
+    with building_within(lambda: 1.0), pytest.raises(ZeroDivisionError):
+        model.row = Constraint([1], rule=lambda _, i: 1 / (i - 1))
+    assert "Rule failed" in caplog.text

@@ -1,0 +1,76 @@
+"""Capacity rows of pieces that know their class of servers, but not their server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyomo.environ import Constraint
+
+from gangopt.formulations.placement_data import PlacementData, ServerClass
+from gangopt.formulations.rows import linear
+
+__all__ = ["add_class_capacities"]
+
+DUAL_FEASIBLE = range(1, 5)
+"""k of the dual feasible functions f_k."""
+
+
+def add_class_capacities(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    data: PlacementData,
+    of_class: Sequence[Sequence[tuple[tuple[int, ...], Any]]],
+) -> None:
+    r"""Add what all servers of a class hold together: the plain rows and those of dual feasible functions.
+
+    .. math::
+        \sum d^r y \le n_c C_c^r,\quad \sum f_k(d^r)\,y \le n_c,\quad k = 1, \dots, 4
+
+    with f_k(d) = d/C if (k+1) d/C is whole, else floor((k+1) d/C)/k, which sums to at most 1 over what a server holds.
+
+    Public components: Constraints `class_capacity` [class, resource], `dual_feasible_capacity` [class, resource, k].
+
+    Parameters
+    ----------
+    block : Block with the Set `classes`
+    data : classes of servers
+    of_class : for every class its pieces: what one takes of every resource, and the Var that counts them
+
+    References
+    ----------
+    Fekete and Schepers: New classes of fast lower bounds for bin packing problems (Math. Program. 91, 2001).
+    """
+    resources = range(len(data.resources))
+    rows = {
+        (c, r): [(need[r], variable) for need, variable in pieces if need[r]]
+        for c, pieces in enumerate(of_class)
+        for r in resources
+    }
+
+    def capacity(_: Any, c: int, r: int) -> Any:  # noqa: ANN401
+        item = data.classes[c]
+        return _at_most(rows[c, r], len(item.servers) * item.capacity[r])
+
+    def dual_feasible(_: Any, c: int, r: int, k: int) -> Any:  # noqa: ANN401
+        item = data.classes[c]
+        return _at_most(list(_dual_feasible(item, rows[c, r], r, k)), len(item.servers) * k * item.capacity[r])
+
+    block.class_capacity = Constraint(block.classes, resources, rule=capacity)
+    block.dual_feasible_capacity = Constraint(block.classes, resources, DUAL_FEASIBLE, rule=dual_feasible)
+
+
+def _at_most(terms: Sequence[tuple[int, Any]], limit: int) -> Any:  # noqa: ANN401
+    if not terms:
+        return Constraint.Skip
+    return (None, linear([value for value, _ in terms], [variable for _, variable in terms]), limit)
+
+
+def _dual_feasible(item: ServerClass, row: Sequence[tuple[int, Any]], r: int, k: int) -> Iterator[tuple[int, Any]]:
+    """Yield k C f_k(d), whole numbers, for the pieces of a capacity row; nothing if that row says the same."""
+    whole = item.capacity[r]
+    scaled = [
+        (k * need if (k + 1) * need % whole == 0 else whole * ((k + 1) * need // whole), variable)
+        for need, variable in row
+    ]
+    if any(value > k * need for (value, _), (need, _) in zip(scaled, row, strict=True)):
+        yield from ((value, variable) for value, variable in scaled if value)

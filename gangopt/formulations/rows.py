@@ -1,0 +1,40 @@
+"""Linear expressions from lists: what the rows of every form are made of, and where a build looks at the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyomo.core.expr.numeric_expr import LinearExpression
+
+from gangopt.formulations.deadline import require_time
+
+__all__ = ["linear", "sum_of"]
+
+
+def linear(coefficients: Sequence[Any], variables: Sequence[Any], constant: float = 0.0) -> LinearExpression:
+    """Return constant + sum_i a_i x_i.
+
+    Parameters
+    ----------
+    coefficients : a, numbers or mutable Params
+    variables : x, Var data
+    constant : a number
+
+    Returns
+    -------
+    LinearExpression
+
+    Raises
+    ------
+    OutOfTime
+        If the model is built within a time limit that is over.
+    """
+    require_time()
+    return LinearExpression(constant=constant, linear_coefs=list(coefficients), linear_vars=list(variables))
+
+
+def sum_of(variables: Sequence[Any]) -> LinearExpression:
+    """Return sum_i x_i; as `linear`."""
+    require_time()
+    return LinearExpression(list(variables))
