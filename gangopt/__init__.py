@@ -24,7 +24,9 @@ __all__ = [
     "compare",
     "load",
     "names",
+    "policies",
     "problems",
+    "replay",
     "solve",
 ]
 
@@ -41,7 +43,9 @@ _HOMES = {
     "compare": "gangopt.solvers.compare",
     "load": "gangopt.instances.catalogue",
     "names": "gangopt.instances.catalogue",
+    "policies": "gangopt.policies",
     "problems": "gangopt.decisions",
+    "replay": "gangopt.solvers.replay.run",
     "solve": "gangopt.solvers.solve",
 }
 
@@ -50,8 +54,10 @@ if TYPE_CHECKING:
     from gangopt.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.instances.catalogue import load, names
     from gangopt.instances.workload import Workload
+    from gangopt.policies import policies
     from gangopt.solvers.compare import compare
     from gangopt.solvers.comparison import Comparison
+    from gangopt.solvers.replay.run import replay
     from gangopt.solvers.result import Result
     from gangopt.solvers.solve import solve
     from gangopt.topology import Cluster

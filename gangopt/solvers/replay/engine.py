@@ -61,6 +61,8 @@ class Engine:
         self.state = State(workload, cluster, n_gpus, seed)
         self.policy: Any = copy.deepcopy(policy)
         self.log = Log()
+        self.fixed_gangs = True
+        self.localities: dict[str, float] = {}
         self._phases = Phases(workload)
         self._overheads = overheads
         self._placement = placement
@@ -155,6 +157,7 @@ class Engine:
             level = state.machines.level(place)
             rate /= self._overheads.slowdown(level, bool(self._sensitive[job]))
             state.machines.take(place)
+        self.fixed_gangs = self.fixed_gangs and gpus == int(state.gpus[job])
         again = bool(state.starts[job])
         delay = self._overheads.seconds(None if self._models is None else self._models[job], again)
         state.place[job] = place
@@ -172,8 +175,11 @@ class Engine:
             self.state.place[job] = ()
 
     def _give_back(self, job: int) -> None:
-        if self.state.machines is not None:
-            self.state.machines.release(self.state.place[job])
+        machines, place = self.state.machines, self.state.place[job]
+        if machines is not None:
+            machines.release(place)
+            level = machines.level(place)
+            self.localities[level] = self.localities.get(level, 0.0) + self.state.run_seconds(job)
 
     def _place(self, plan: Plan, job: int, gpus: int) -> Place | None:
         machines = self.state.machines

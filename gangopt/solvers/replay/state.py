@@ -120,6 +120,10 @@ class State:
         """Return for how long each job has waited since it last stopped or arrived, in s; 0 where it runs."""
         return np.where(self.is_running(jobs), 0.0, self.now - self._since[jobs])
 
+    def run_seconds(self, job: int) -> float:
+        """Return for how long a running job has run since its last start, in s."""
+        return float(self.now - self._since[job])
+
     def model_of(self, job: int) -> str | None:
         """Return the network that a job trains, None if unknown."""
         return self.workload.texts("model")[job]

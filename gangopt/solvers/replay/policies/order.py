@@ -9,7 +9,20 @@ import numpy as np
 from gangopt.solvers.replay.records import Plan
 from gangopt.solvers.replay.state import State
 
-__all__ = ["BestEffort", "Fifo", "ShortestRemainingService", "ShortestRemainingTime", "SmallestFirst", "YarnCs"]
+__all__ = [
+    "BestEffort",
+    "Fifo",
+    "ShortestRemainingService",
+    "ShortestRemainingTime",
+    "SmallestFirst",
+    "YarnCs",
+    "best_effort",
+    "fifo",
+    "smallest_first",
+    "srsf",
+    "srtf",
+    "yarn_cs",
+]
 
 
 @dataclass
@@ -80,3 +93,33 @@ class ShortestRemainingService:
         """Return the jobs by remaining service; ties by arrival and file order."""
         service = state.remaining(state.active) * state.gpus[state.active]
         return Plan(state.active[np.argsort(service, kind="stable")])
+
+
+def fifo() -> Fifo:
+    """Return FIFO."""
+    return Fifo()
+
+
+def yarn_cs() -> YarnCs:
+    """Return YARN's capacity scheduler."""
+    return YarnCs()
+
+
+def best_effort() -> BestEffort:
+    """Return YARN's capacity scheduler without head-of-line blocking."""
+    return BestEffort()
+
+
+def smallest_first(preempt: bool = True) -> SmallestFirst:
+    """Return smallest first, with or without preemption."""
+    return SmallestFirst(preempt=preempt)
+
+
+def srtf() -> ShortestRemainingTime:
+    """Return shortest remaining time first."""
+    return ShortestRemainingTime()
+
+
+def srsf() -> ShortestRemainingService:
+    """Return shortest remaining service first."""
+    return ShortestRemainingService()

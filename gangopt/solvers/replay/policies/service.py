@@ -12,7 +12,7 @@ from gangopt.instances.gittins import ServiceDistribution
 from gangopt.solvers.replay.records import Ints, Plan
 from gangopt.solvers.replay.state import State
 
-__all__ = ["Gittins", "LeastAttainedService", "distribution_of"]
+__all__ = ["Gittins", "LeastAttainedService", "distribution_of", "gittins", "las"]
 
 
 def distribution_of(state: State, given: ServiceDistribution | None) -> ServiceDistribution:
@@ -98,3 +98,13 @@ def _wake(state: State, interval: float) -> float:
     """Return when to look again: never if every job can run at once."""
     crowded = int(state.gpus[state.active].sum()) > state.n_gpus
     return _next_tick(state.now, interval) if crowded else math.inf
+
+
+def las(interval: float = 60.0) -> LeastAttainedService:
+    """Return 2D-LAS with a scheduling interval in s."""
+    return LeastAttainedService(interval)
+
+
+def gittins(interval: float = 60.0, history: str | None = None) -> Gittins:
+    """Return 2D-Gittins with a scheduling interval in s and a file of past services, None for the workload's own."""
+    return Gittins(interval, None if history is None else ServiceDistribution.from_file(history))

@@ -11,7 +11,7 @@ from gangopt.errors import InputError
 from gangopt.solvers.replay.records import Plan
 from gangopt.solvers.replay.state import State
 
-__all__ = ["TimeSharing"]
+__all__ = ["TimeSharing", "time_sharing"]
 
 
 @dataclass
@@ -50,3 +50,8 @@ class TimeSharing:
             after = (math.floor(state.now / self.quantum) + 1) * self.quantum
             self._boundary = max(after, math.nextafter(state.now, math.inf))
         return Plan(order, wake=self._boundary)
+
+
+def time_sharing(quantum: float = 60.0) -> TimeSharing:
+    """Return time-sharing with a quantum in s."""
+    return TimeSharing(quantum)

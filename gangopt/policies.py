@@ -1,0 +1,110 @@
+"""The policies that a replay knows, by name; each is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gangopt.arguments import bind, join_name, parameters_of, split_name, unknown
+from gangopt.registry import resolve
+
+if TYPE_CHECKING:
+    from gangopt.solvers.replay.records import Policy
+
+__all__ = ["Policies", "PolicyRecord", "policies"]
+
+_HOME = "gangopt.solvers.replay.policies"
+
+
+@dataclass(frozen=True)
+class PolicyRecord:
+    """One policy.
+
+    Attributes
+    ----------
+    name, summary : for lists
+    target : `module:function` that makes it; its parameters are the arguments in a name, as `tiresias-l?knob=8`
+    needs : columns of the workload that every job must have, beside arrival, GPUs and duration
+    machines : whether it needs a cluster with machines, not just a number of GPUs
+    fixed_gangs : whether a job always runs on the GPUs that the workload gives it
+    """
+
+    name: str
+    target: str
+    summary: str
+    needs: tuple[str, ...] = ()
+    machines: bool = False
+    fixed_gangs: bool = True
+
+    def make(self, **options: Any) -> Policy:  # noqa: ANN401 - options are checked by `bind`
+        """Return a policy with these options."""
+        return resolve(self.target)(**options)  # type: ignore[no-any-return]
+
+
+class Policies(Mapping[str, PolicyRecord]):
+    """Policy records by name, in a fixed order."""
+
+    def __init__(self, records: tuple[PolicyRecord, ...]) -> None:
+        self._records = {item.name: item for item in records}
+
+    def __getitem__(self, name: str) -> PolicyRecord:
+        if name not in self._records:
+            raise unknown("policy", str(name), list(self._records))
+        return self._records[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._records
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def make(self, text: str) -> tuple[Policy, PolicyRecord, str]:
+        """Return a policy, its record and its canonical name from `name` or `name?option=value`.
+
+        Parameters
+        ----------
+        text : the policy's name with its options
+
+        Raises
+        ------
+        InputError
+            If the policy or an option is unknown, or a value is not allowed.
+        """
+        base, arguments = split_name(text)
+        record = self[base]
+        options = bind(parameters_of(resolve(record.target)), arguments, text)
+        return record.make(**options), record, join_name(base, options)
+
+
+policies = Policies(
+    (
+        PolicyRecord(
+            "fifo", f"{_HOME}.order:fifo", "first in, first out; the first that does not fit holds up the rest"
+        ),
+        PolicyRecord("sf", f"{_HOME}.order:smallest_first", "the fewest GPUs first"),
+        PolicyRecord("srtf", f"{_HOME}.order:srtf", "the shortest remaining time first; knows the durations"),
+        PolicyRecord(
+            "srsf", f"{_HOME}.order:srsf", "the shortest remaining time times GPUs first; knows the durations"
+        ),
+        PolicyRecord(
+            "yarn-cs", f"{_HOME}.order:yarn_cs", "YARN's capacity scheduler: FIFO, gangs consolidated or waiting"
+        ),
+        PolicyRecord(
+            "best-effort", f"{_HOME}.order:best_effort", "yarn-cs in which jobs that fit pass those that do not"
+        ),
+        PolicyRecord("time-sharing", f"{_HOME}.timesharing:time_sharing", "Gandiva's turns of a quantum each"),
+        PolicyRecord("2d-las", f"{_HOME}.service:las", "the least attained service first, looked at in intervals"),
+        PolicyRecord(
+            "2d-gittins", f"{_HOME}.service:gittins", "the greatest Gittins index first, as printed in Tiresias"
+        ),
+        PolicyRecord("tiresias-l", f"{_HOME}.tiresias:tiresias_l", "Tiresias: queues by attained service, FIFO within"),
+        PolicyRecord(
+            "tiresias-g", f"{_HOME}.tiresias:tiresias_g", "Tiresias: queues by attained service, Gittins within"
+        ),
+    )
+)
+"""Every policy by name."""

@@ -1,0 +1,171 @@
+"""What a replay has shown: figures of every job, of the whole, and the log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangopt.solvers.replay.fairness import finish_time_fairness, jain
+from gangopt.solvers.replay.records import Floats, Ints
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from gangopt.instances.workload import Workload
+    from gangopt.solvers.replay.log import Log
+
+__all__ = ["METRICS", "Replay"]
+
+METRICS: Mapping[str, str] = {
+    "jobs": "jobs",
+    "avg_jct": "s",
+    "median_jct": "s",
+    "p95_jct": "s",
+    "max_jct": "s",
+    "makespan": "s",
+    "avg_queueing": "s",
+    "preemptions": "stops",
+    "gpu_seconds": "GPU s",
+    "utilisation": "share of the GPUs until the last end",
+    "max_rho": "",
+    "mean_rho": "",
+    "jain": "",
+    "placement_score": "",
+}
+"""Unit of each metric, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """One workload under one policy.
+
+    Attributes
+    ----------
+    workload : the jobs replayed
+    policy : its name, with the arguments that were given
+    cluster : name of the cluster, empty where GPUs were only counted
+    n_gpus : GPUs of the cluster
+    seed : of the policy's random numbers
+    first_start, end : s on the workload's clock, shape (jobs,)
+    executed : s that each job held GPUs, shape (jobs,)
+    service : GPU s that each job held, shape (jobs,)
+    starts : how often each job started, shape (jobs,)
+    fixed_gangs : whether every job always held the GPUs of the workload
+    localities : job seconds by narrowest level that held the job, empty where GPUs were only counted
+    seconds : wall time of the replay
+    log : every arrival, start, stop and end
+    """
+
+    workload: Workload
+    policy: str
+    cluster: str
+    n_gpus: int
+    seed: int
+    first_start: Floats
+    end: Floats
+    executed: Floats
+    service: Floats
+    starts: Ints
+    fixed_gangs: bool
+    localities: Mapping[str, float]
+    seconds: float
+    log: Log = field(repr=False)
+
+    @cached_property
+    def jct(self) -> Floats:
+        """Completion time of every job in s: from its arrival to its end."""
+        return np.asarray(self.end - self.workload.arrival)
+
+    @cached_property
+    def queueing(self) -> Floats:
+        """Time in s that every job waited, before its first start and between runs."""
+        return np.asarray(self.jct - self.executed)
+
+    @cached_property
+    def rho(self) -> Floats:
+        """Finish-time fairness of every app; a job without an app is one."""
+        return finish_time_fairness(self.workload, self.end, self.n_gpus)
+
+    @cached_property
+    def metrics(self) -> dict[str, float | int | None]:
+        """Figures of the whole by name; their units are in METRICS."""
+        if not len(self.workload):
+            return {name: 0 if name in {"jobs", "preemptions"} else None for name in METRICS}
+        jct, span = self.jct, float(self.end.max() - self.workload.arrival.min())
+        return {
+            "jobs": len(jct),
+            "avg_jct": float(jct.mean()),
+            "median_jct": float(np.median(jct)),
+            "p95_jct": float(np.percentile(jct, 95)),
+            "max_jct": float(jct.max()),
+            "makespan": span,
+            "avg_queueing": float(self.queueing.mean()),
+            "preemptions": int((self.starts - 1).sum()),
+            "gpu_seconds": float(self.service.sum()),
+            "utilisation": float(self.service.sum()) / (self.n_gpus * span),
+            "max_rho": float(self.rho.max()),
+            "mean_rho": float(self.rho.mean()),
+            "jain": jain(self.rho),
+            "placement_score": self._placement_score(),
+        }
+
+    def _placement_score(self) -> float | None:
+        """Return the share of the job seconds that were spent on one machine."""
+        total = sum(self.localities.values())
+        return self.localities.get("machine", 0.0) / total if total else None
+
+    def jobs(self) -> pl.DataFrame:
+        """Return one row a job: id, arrival, first_start, end, jct, queueing, executed (s), service (GPU s), starts."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "id": pl.Series(self.workload.ids, dtype=pl.String),
+                "gpus": self.workload.gpus,
+                "arrival": self.workload.arrival,
+                "first_start": self.first_start,
+                "end": self.end,
+                "jct": self.jct,
+                "queueing": self.queueing,
+                "executed": self.executed,
+                "service": self.service,
+                "starts": self.starts,
+            }
+        )
+
+    def events(self) -> pl.DataFrame:
+        """Return the log, one row an event: time (s), event, job, id, gpus, machines."""
+        return self.log.frame(self.workload.ids)
+
+    def bins(self, *, gpus: int = 8, seconds: float = 4 * 3600.0) -> dict[str, dict[str, Any]]:
+        """Return the figures of the four bins by size and length (Tiresias, table 3).
+
+        Parameters
+        ----------
+        gpus : largest gang that is small
+        seconds : least duration that is long
+
+        Returns
+        -------
+        dict
+            By bin (`SS`, `SL`, `LS`, `LL`: small or large, short or long) jobs, and avg_jct, median_jct, p95_jct in s,
+            None in an empty bin.
+        """
+        large, long = self.workload.gpus > gpus, self.workload.duration >= seconds
+        chosen = {"SS": ~large & ~long, "SL": ~large & long, "LS": large & ~long, "LL": large & long}
+        return {name: _bin(self.jct[mask]) for name, mask in chosen.items()}
+
+
+def _bin(jct: Floats) -> dict[str, Any]:
+    if not len(jct):
+        return {"jobs": 0, "avg_jct": None, "median_jct": None, "p95_jct": None}
+    return {
+        "jobs": len(jct),
+        "avg_jct": float(jct.mean()),
+        "median_jct": float(np.median(jct)),
+        "p95_jct": float(np.percentile(jct, 95)),
+    }

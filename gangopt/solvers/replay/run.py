@@ -1,0 +1,147 @@
+"""The door to a replay: names become objects, what cannot be replayed is refused with its reason."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.policies import policies
+from gangopt.solvers.replay.costs import Overheads
+from gangopt.solvers.replay.engine import Engine, Progress
+from gangopt.solvers.replay.machines import rule
+from gangopt.solvers.replay.result import Replay
+
+if TYPE_CHECKING:
+    from gangopt.instances.workload import Workload
+    from gangopt.solvers.replay.records import Policy
+    from gangopt.topology import Cluster
+
+__all__ = ["replay"]
+
+
+def replay(
+    workload: Workload | str | Path,
+    cluster: Cluster | str | Path | int,
+    policy: Policy | str,
+    *,
+    overheads: Overheads | None = None,
+    placement: str | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> Replay:
+    """Replay a workload on a cluster under a policy, event by event.
+
+    Parameters
+    ----------
+    workload : the jobs, or a name or file of them; every job needs a duration
+    cluster : a cluster, its name or file; or a number of GPUs that are only counted, so that every gang fits that finds
+        enough of them
+    policy : a name of `gangopt.policies`, with arguments as in `tiresias-l?thresholds=3600+7200`, or any object with a
+        name and a method `decide`
+    overheads : what starts, restarts and spread places cost; None is nothing
+    placement : rule by which machines are chosen (`packed`, `consolidated`, `fragments`, `spread`); None leaves it to
+        the policy
+    seed : of whatever the policy does at random
+    on_progress : called with (ended jobs, all jobs, time of the replay in s) after each event
+
+    Returns
+    -------
+    Replay
+
+    Raises
+    ------
+    InputError
+        If a job has no duration or is larger than the cluster, or the workload lacks what the policy needs: the message
+        names the first such job.
+    """
+    jobs, where, n_gpus = _workload(workload), *_cluster(cluster)
+    chosen, name = _policy(policy, jobs, where)
+    jobs.require("duration")
+    _check_sizes(jobs, n_gpus, "" if where is None else where.name)
+    if placement is not None:
+        rule(placement)
+        if where is None:
+            raise InputError(f"placement={placement}: GPUs are only counted; a cluster with machines is needed")
+    begin = time.perf_counter()
+    engine = Engine(
+        jobs,
+        chosen,
+        where,
+        n_gpus,
+        Overheads() if overheads is None else overheads,
+        placement=placement,
+        seed=seed,
+        on_progress=on_progress,
+    )
+    engine.run()
+    state, everyone = engine.state, np.arange(len(jobs))
+    return Replay(
+        workload=jobs,
+        policy=name,
+        cluster="" if where is None else where.name,
+        n_gpus=n_gpus,
+        seed=seed,
+        first_start=state.first_start,
+        end=state.ended_at,
+        executed=state.executed(everyone),
+        service=state.service(everyone),
+        starts=state.starts,
+        fixed_gangs=engine.fixed_gangs,
+        localities=engine.localities,
+        seconds=time.perf_counter() - begin,
+        log=engine.log,
+    )
+
+
+def _workload(given: Any) -> Workload:  # noqa: ANN401 - checked here
+    from gangopt.instances.workload import Workload
+
+    if isinstance(given, Workload):
+        return given
+    if isinstance(given, str | Path):
+        from gangopt.instances.workload_catalogue import load_workload
+
+        return load_workload(given)
+    raise InputError(f"workload is a {type(given).__name__}; a Workload, a name or a file is needed")
+
+
+def _cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 - checked here
+    from gangopt.topology import Cluster, load_cluster
+
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if given < 1:
+            raise InputError(f"cluster={given}: at least one GPU is needed")
+        return None, int(given)
+    if isinstance(given, str | Path):
+        given = load_cluster(str(given))
+    if not isinstance(given, Cluster):
+        raise InputError(
+            f"cluster is a {type(given).__name__}; a Cluster, a name, a file or a number of GPUs is needed"
+        )
+    return given, len(given.gpus)
+
+
+def _policy(given: Any, jobs: Workload, where: Cluster | None) -> tuple[Policy, str]:  # noqa: ANN401 - checked here
+    if isinstance(given, str):
+        policy, record, name = policies.make(given)
+        if record.machines and where is None:
+            raise InputError(f"policy {name} places jobs on machines; a cluster is needed, not a number of GPUs")
+        jobs.require(*record.needs)
+        return policy, name
+    if not callable(getattr(given, "decide", None)) or not isinstance(getattr(given, "name", None), str):
+        raise InputError(f"policy is a {type(given).__name__} without a name and a method decide(state)")
+    return given, given.name
+
+
+def _check_sizes(jobs: Workload, n_gpus: int, cluster: str) -> None:
+    too_large = np.flatnonzero(jobs.gpus > n_gpus)
+    if len(too_large):
+        job = int(too_large[0])
+        raise InputError(
+            f"{len(too_large)} of {len(jobs)} jobs are larger than the cluster {cluster}".rstrip()
+            + f" of {n_gpus} GPUs, the first is {jobs.ids[job]} with {jobs.gpus[job]}"
+        )
