@@ -38,7 +38,7 @@ def philly_like(
     jobs : number of jobs
     gap : mean time between arrivals in s; the default loads 2,400 GPUs to about four fifths
     tail : index of the Pareto distribution, above 0; less is heavier
-    users, vcs : number of users and of virtual clusters
+    users, vcs : number of users, and of virtual clusters; each has users / vcs of its own, rounded down
     seed : of numpy's default generator
 
     Returns

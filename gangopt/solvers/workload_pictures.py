@@ -1,0 +1,132 @@
+"""A picture of a workload: arrivals, demand, durations, sizes and the four bins of Tiresias's table 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.workload_summary import BIN_BOUNDS, BIN_NAMES, demand, summarise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload_summary import Summary
+
+__all__ = ["workload_chart"]
+
+_SCALES = ((172_800.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (0.0, 1.0, "s"))
+
+
+def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figure:
+    """Return six panels: arrivals, GPU demand, durations, sizes, and the bins by the bounds of trace and testbed.
+
+    Panels of what the workload does not tell say so.
+
+    Parameters
+    ----------
+    workload : at least one job
+    cluster_gpus : GPUs of a cluster, drawn as a line in the panel of the demand
+
+    Raises
+    ------
+    InputError
+        If the workload is empty.
+    """
+    from matplotlib.figure import Figure
+
+    if not len(workload):
+        raise InputError("a workload without jobs has no picture")
+    figure = Figure(figsize=(13.0, 7.2), layout="constrained")
+    panels = figure.subplots(2, 3)
+    summary = summarise(workload)
+    figure.suptitle(
+        f"{workload.name or 'workload'}: {summary.jobs:,} jobs, {summary.gpus:,} GPUs in gangs", fontsize=11
+    )
+    first = workload.arrival[0]
+    size, unit = next((size, unit) for limit, size, unit in _SCALES if workload.arrival[-1] - first >= limit)
+    _arrivals(panels[0, 0], (workload.arrival - first) / size, unit)
+    _sizes(panels[0, 2], summary)
+    if not summary.known_durations:
+        for axes, title in ((panels[0, 1], "GPU demand"), (panels[1, 0], "durations"), (panels[1, 1], "bins")):
+            _empty(axes, title)
+        _empty(panels[1, 2], "bins")
+        return figure
+    times, gpus = demand(workload)
+    _demand(panels[0, 1], (times - first) / size, gpus, unit, cluster_gpus)
+    _durations(panels[1, 0], workload)
+    for index, axes in enumerate(panels[1, 1:]):
+        _bins(axes, summary, index)
+    return figure
+
+
+def _empty(axes: Axes, title: str) -> None:
+    axes.set_title(title, fontsize=10)
+    axes.text(0.5, 0.5, "durations unknown", ha="center", va="center", transform=axes.transAxes, color="grey")
+    axes.set_axis_off()
+
+
+def _arrivals(axes: Axes, arrival: np.ndarray[tuple[int], np.dtype[np.float64]], unit: str) -> None:
+    axes.hist(arrival, bins=min(60, max(5, len(arrival) // 5)), color="tab:blue")
+    axes.set_title("arrivals", fontsize=10)
+    axes.set_xlabel(f"time since the first arrival ({unit})")
+    axes.set_ylabel("jobs")
+
+
+def _demand(
+    axes: Axes,
+    times: np.ndarray[tuple[int], np.dtype[np.float64]],
+    gpus: np.ndarray[tuple[int], np.dtype[np.int64]],
+    unit: str,
+    cluster_gpus: int | None,
+) -> None:
+    axes.step(times, gpus, where="post", color="tab:blue", lw=1, rasterized=len(times) > 5_000)
+    if cluster_gpus is not None:
+        axes.axhline(cluster_gpus, color="tab:red", lw=1, ls="--", label=f"cluster, {cluster_gpus:,} GPUs")
+        axes.legend(frameon=False)
+    axes.set_ylim(bottom=0)
+    axes.set_title("GPU demand if no job waited", fontsize=10)
+    axes.set_xlabel(f"time since the first arrival ({unit})")
+    axes.set_ylabel("GPUs")
+
+
+def _durations(axes: Axes, workload: Workload) -> None:
+    known = np.isfinite(workload.duration)
+    order = np.argsort(workload.duration[known], kind="stable")
+    duration, work = workload.duration[known][order], workload.gpu_seconds[known][order]
+    share = np.arange(1, len(order) + 1) / len(order)
+    axes.step(duration, share, where="post", color="tab:blue", label="jobs")
+    axes.step(duration, np.cumsum(work) / work.sum(), where="post", color="tab:orange", label="GPU time")
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1)
+    axes.set_title("jobs and GPU time up to a duration", fontsize=10)
+    axes.set_xlabel("duration (s)")
+    axes.set_ylabel("share")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+
+
+def _sizes(axes: Axes, summary: Summary) -> None:
+    place = np.arange(len(summary.sizes))
+    axes.bar(place, [size.jobs for size in summary.sizes], color="tab:blue")
+    step = max(1, len(place) // 12)
+    axes.set_xticks(place[::step], [str(size.gpus) for size in summary.sizes[::step]])
+    axes.set_title("sizes", fontsize=10)
+    axes.set_xlabel("GPUs of a job")
+    axes.set_ylabel("jobs")
+
+
+def _bins(axes: Axes, summary: Summary, index: int) -> None:
+    gpus, seconds = BIN_BOUNDS[index]
+    place = np.arange(len(BIN_NAMES))
+    axes.bar(place - 0.2, [item.share for item in summary.bins[index]], width=0.4, color="tab:blue", label="jobs")
+    parts = [item.gpu_share for item in summary.bins[index]]
+    axes.bar(place + 0.2, parts, width=0.4, color="tab:orange", label="GPU time")
+    axes.set_xticks(place, BIN_NAMES)
+    axes.set_ylim(0, 1)
+    axes.set_title(f"bins: small up to {gpus} GPUs, long from {seconds:,.0f} s", fontsize=10)
+    axes.set_ylabel("share")
+    axes.legend(frameon=False)
