@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gangopt import __version__
+from gangopt.cli.certify import certify
 from gangopt.cli.comparing import compare
 from gangopt.cli.experiment import experiment_app
 from gangopt.cli.fit import fit_app
@@ -14,6 +15,7 @@ from gangopt.cli.instances import list_command, schema, show
 from gangopt.cli.plotting import plot
 from gangopt.cli.profile import profile
 from gangopt.cli.solving import export, solve
+from gangopt.cli.workload import workload
 
 __all__ = ["app"]
 
@@ -48,7 +50,9 @@ app.command()(solve)
 app.command()(compare)
 app.command()(export)
 app.command()(schema)
+app.command()(certify)
 app.command()(plot)
 app.command()(profile)
+app.command()(workload)
 app.add_typer(fit_app)
 app.add_typer(experiment_app)

@@ -1,0 +1,50 @@
+"""Command `gangopt certify`: which fairness properties a saved allocation has, each with a witness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gangopt.cli.options import AsJson, Output, Seed, Threads, TimeLimit
+from gangopt.cli.output import check_output, print_json
+
+__all__ = ["certify"]
+
+
+def certify(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Saved result or solution of fair_share or auction.", readable=False),
+    ],
+    instance: Annotated[
+        str | None,
+        typer.Option("--instance", metavar="NAME|FILE", help="The instance; default: the one that the result names."),
+    ] = None,
+    time_limit: TimeLimit = None,
+    threads: Threads = 1,
+    seed: Seed = 0,
+    output: Output = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell whether an allocation is Pareto efficient, envy-free and gives every app its sharing incentive.
+
+    What fails is shown by a witness. Exit 1 if the file holds no solution or the time limit left a property open.
+    """
+    from gangopt.jsonfile import write_json
+    from gangopt.solvers.certificate_report import certificates_json, certificates_text
+    from gangopt.solvers.certificates import certify as run_certify
+    from gangopt.solvers.certificates import read_allocation_file
+    from gangopt.solvers.solve import checked_controls
+
+    controls = checked_controls(time_limit, 0.0, threads, seed)
+    check_output(output, ".json", inputs=(file, instance))
+    saved = read_allocation_file(file, instance)
+    found = run_certify(saved.market, saved.rows, controls)
+    record = certificates_json(saved, found)
+    if output is not None:
+        write_json(output, record)
+    print_json(record) if as_json else typer.echo(certificates_text(saved, found))
+    if found.pareto_efficient is None:
+        raise typer.Exit(1)

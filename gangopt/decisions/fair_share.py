@@ -1,0 +1,77 @@
+"""How GPUs are divided fairly among apps that value them by count and locality."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Form, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_GENERATORS = "gangopt.instances.generators.fair_share"
+_HEURISTICS = "gangopt.solvers.heuristics.fair_share"
+
+PROBLEM = Problem(
+    noun="fair_share",
+    summary="divide GPUs among apps so that the largest finish-time fairness rho is least, then the next largest",
+    sense="minimise",
+    objective="largest finish time in the shared cluster over that in an own share",
+    unit="rho",
+    instance="gangopt.instances.fair_share:FairShareInstance",
+    solution="gangopt.instances.fair_share_solution:FairShareSolution",
+    document="gangopt.instances.documents.fair_share:FairShareDocument",
+    solution_document="gangopt.instances.documents.fair_share:FairShareSolutionDocument",
+    forms={
+        item.name: item
+        for item in (
+            Form(
+                "places",
+                "gangopt.formulations.fair_share_places",
+                "a binary for every app, place and count of GPUs; a capacity for every machine, rack and the cluster",
+            ),
+            Form(
+                "patterns",
+                "gangopt.formulations.fair_share_patterns",
+                "bundles without places; the equal machines of each rack are cut by patterns",
+            ),
+        )
+    },
+    methods={
+        item.name: item
+        for item in (
+            Method(
+                "exact",
+                "gangopt.solvers.exact.fair_share:exact",
+                "bisection on the values that an app can have, then the same for the next app, in lexicographic order",
+                exact=True,
+            ),
+            Method("drf", f"{_HEURISTICS}:drf", "equal dominant shares, one GPU after another, wherever they are"),
+            Method(
+                "max_min_rho", f"{_HEURISTICS}:max_min_rho", "the fewest GPUs that help go to the app of largest rho"
+            ),
+            Method("equal", f"{_HEURISTICS}:equal", "the same number of GPUs for every app"),
+            Method("random", f"{_HEURISTICS}:random", "every GPU to an app drawn at random"),
+        )
+    },
+    families={
+        item.name: item
+        for item in (
+            Family("random", f"{_GENERATORS}:random", "random apps, locality slowdowns and machines"),
+            Family("cluster", f"{_GENERATORS}:cluster", "random apps on the GPUs of a named cluster"),
+        )
+    },
+    metrics={
+        "min_rho": "rho",
+        "geometric_mean": "",
+        "jain": "",
+        "above_one": "apps",
+        "unserved": "apps",
+        "least_dominant_share": "",
+        "gpus_used": "GPUs",
+        "gpus_left_over": "GPUs",
+        "placement": "",
+        "rho": "rho",
+    },
+    default_methods=("exact", "drf", "max_min_rho", "equal", "random"),
+    table_metrics=("above_one", "jain", "gpus_left_over"),
+    describe="gangopt.instances.fair_share_text:describe",
+    describe_solution="gangopt.instances.fair_share_text:describe_solution",
+)

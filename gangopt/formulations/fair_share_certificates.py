@@ -1,0 +1,168 @@
+r"""Certificates of an allocation as models: what dominates it, who envies whom, and whether all could share fairly.
+
+With V_i(G) = 1 / rho_i(G) and a given allocation G:
+
+.. math::
+
+    \text{dominating:}\quad & \max \sum_i \Bigl(\sum_o V_o x_o - V_i(G_i)\Bigr) \quad\text{over allocations with}\quad
+    \sum_o V_o x_o \ge V_i(G_i) \text{ for every app} \\
+    \text{envy:}\quad & \min \sum_{i \ne j} e_{ij} \quad\text{with}\quad e_{ij} \ge V_i(G_j) - V_i(G_i),\;
+    e_{ij} \ge 0 \\
+    \text{sharing:}\quad & \min \sum_o k_o x_o \quad\text{over allocations with}\quad \sum_o V_o x_o \ge 1
+    \text{ for every app}
+
+An allocation is Pareto efficient if the first optimum is 0, and envy-free if the second is. Some allocation gives
+every app its sharing incentive (rho <= 1) if the third is feasible. Bundles that break a bound on V are never made
+columns, so that the bounds hold exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.environ import Constraint, Expression, NonNegativeReals, Param, RangeSet, Reals, Set, Var
+
+from gangopt.errors import InfeasibleError
+from gangopt.formulations.fair_share_goal import linear
+from gangopt.formulations.fair_share_options import Option, given_counts, options_of, require_option
+from gangopt.formulations.fair_share_patterns import add_patterns, placed_options
+from gangopt.formulations.fair_share_places import add_bundles, chosen_options
+from gangopt.formulations.size import require_size
+from gangopt.instances.fair_share_market import TOLERANCE, Market, better
+
+__all__ = ["fill_dominating", "fill_envy", "fill_sharing", "read_allocation"]
+
+
+def fill_dominating(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    market: Market,
+    given: Sequence[Sequence[int]],
+    *,
+    strict: bool = False,
+) -> None:
+    """Put the search for an allocation that dominates a given one on a Block.
+
+    Public components: those of form `patterns`, or of form `places` where an app holds GPUs, without their goal;
+    Expressions `gain` [app] (V of the bundle less V in the given allocation) and `objective_value` (to be maximised).
+    With `strict`, Constraint `someone_better`: at least one app gets a bundle that is worth more, so that the model
+    is infeasible exactly if the allocation is Pareto efficient.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    market : apps and GPUs
+    given : GPUs of each app on each machine, shape (apps, machines)
+    strict : whether some app has to gain
+
+    Raises
+    ------
+    InfeasibleError
+        If some app has to gain and none can.
+    """
+    now = [market.value(i, row) for i, row in enumerate(given)]
+    options = options_of(market, [v * (1 - TOLERANCE) for v in now])
+    variable = add_allocation(block, market, options)
+    terms: dict[int, list[tuple[float, Any]]] = {i: [] for i in range(len(now))}
+    gaining = []
+    for item, var in variable.items():
+        terms[item.app].append((max(0.0, item.value - now[item.app]), var))
+        if better(item.value, now[item.app]):
+            gaining.append(var)
+    block.gain = Expression(block.apps, rule=lambda _, i: linear(terms[i]))
+    block.objective_value = Expression(expr=sum(block.gain[i] for i in block.apps))
+    if strict:
+        if not gaining:
+            raise InfeasibleError("someone_better: no bundle on offer is worth more to an app than what it has")
+        block.someone_better = Constraint(expr=linear([(1.0, var) for var in gaining]) >= 1)
+
+
+def fill_envy(block: Any, market: Market, given: Sequence[Sequence[int]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put the envy of every app for every other's bundle on a Block.
+
+    Public components: Param `preference` [app, other] (V_i(G_j) - V_i(G_i)), Var `envy` [app, other] (V), Constraint
+    `envy_covers_preference`, Expression `objective_value` (to be minimised; 0 if nobody envies anybody).
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    market : apps and GPUs
+    given : GPUs of each app on each machine, shape (apps, machines)
+    """
+    apps = range(len(market.apps))
+    require_size("fair_share envy", len(apps) ** 2)
+    with PauseGC():
+        block.apps = RangeSet(0, len(apps) - 1)
+        block.pairs = Set(dimen=2, initialize=[(i, j) for i in apps for j in apps if i != j])
+        block.envy = Var(block.pairs, domain=NonNegativeReals)
+        now = [market.value(i, given[i]) for i in apps]
+        block.preference = Param(
+            block.pairs, within=Reals, initialize=lambda _, i, j: market.value(i, given[j]) - now[i]
+        )
+        block.envy_covers_preference = Constraint(block.pairs, rule=lambda b, i, j: b.envy[i, j] >= b.preference[i, j])
+        block.objective_value = Expression(
+            expr=linear([(1.0, block.envy[pair]) for pair in block.pairs]) if len(apps) > 1 else 0.0
+        )
+
+
+def fill_sharing(block: Any, market: Market) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put the search for an allocation with rho of at most 1 for every app on a Block.
+
+    Public components: those of form `patterns`, or of form `places` where an app holds GPUs, without their goal;
+    Expression `objective_value` (GPUs given, to be minimised).
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    market : apps and GPUs
+
+    Raises
+    ------
+    InfeasibleError
+        If some app has rho above 1 even with everything to itself.
+    """
+    options = options_of(market, [1 - TOLERANCE] * len(market.apps))
+    require_option(market, options, "rho of at most 1")
+    add_allocation(block, market, options)
+    block.objective_value = Expression(expr=sum(block.gpus_given[i] for i in block.apps))
+
+
+def add_allocation(block: Any, market: Market, options: Sequence[Sequence[Option]]) -> dict[Option, Any]:  # noqa: ANN401
+    """Add the rules of an allocation: without places if no app holds GPUs, else with them.
+
+    Parameters
+    ----------
+    block : Block
+    market : apps and GPUs
+    options : bundles of each app; every app has at least one
+
+    Returns
+    -------
+    dict
+        Variable of every bundle, each variable once.
+    """
+    with PauseGC():
+        if market.held.any():
+            add_bundles(block, market, options)
+            return {item: block.give[item.key] for mine in options for item in mine}
+        add_patterns(block, market, options)
+        first = {(item.app, item.level, item.gpus): item for mine in reversed(options) for item in reversed(mine)}
+        return {item: block.give[key] for key, item in first.items()}
+
+
+def read_allocation(block: Any, market: Market) -> tuple[tuple[int, ...], ...]:  # noqa: ANN401 - Pyomo is untyped
+    """Return GPUs of each app on each machine, as the values of an allocation's variables say.
+
+    Parameters
+    ----------
+    block : with the components of `add_allocation`
+    market : apps and GPUs
+
+    Returns
+    -------
+    tuple of tuple of int
+        Shape (apps, machines).
+    """
+    chosen = chosen_options(block) if market.held.any() else placed_options(block, market)
+    return given_counts(market, chosen)

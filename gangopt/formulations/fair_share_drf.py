@@ -1,0 +1,64 @@
+r"""Dominant-resource fairness as a linear program: the greatest dominant share that all growing apps can have at once.
+
+.. math::
+
+    \max \lambda \quad\text{with}\quad s_i x_i \ge \lambda \text{ for every growing app},\quad s_i x_i \ge \sigma_i
+    \text{ for every settled one},\\ \sum_i x_i \le G,\quad \sum_i d_{ir} x_i \le C_r \;\forall r,\quad
+    0 \le x_i \le w_i
+
+x_i are GPUs given to app i, not whole; s_i is the dominant share of one GPU, d_ir what a GPU takes of resource r, and
+w_i what the app wants. Solved again and again, with those apps settled that cannot exceed lambda, it is progressive
+filling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyomo.environ import Constraint, Expression, NonNegativeReals, RangeSet, Set, Var
+
+from gangopt.formulations.fair_share_goal import linear
+from gangopt.instances.fair_share_market import Market
+
+__all__ = ["fill_dominant_share"]
+
+
+def fill_dominant_share(block: Any, market: Market, settled: Mapping[int, float] | None = None) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put the greatest common dominant share of the apps that are not settled on a Block.
+
+    Public components: Var `gpus` [app] (GPUs, not whole), Var `level` (share), Expressions `share` [app] and
+    `objective_value` (share, to be maximised). GPUs held count as received.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    market : apps and GPUs
+    settled : dominant share that each settled app keeps, by its index
+    """
+    settled = {} if settled is None else settled
+    held, wanted = market.held.tolist(), market.wanted.tolist()
+    unit = market.unit_shares().tolist()
+    block.apps = RangeSet(0, len(market.apps) - 1)
+    block.resources = Set(initialize=list(market.resources))
+    block.gpus = Var(
+        block.apps,
+        domain=NonNegativeReals,
+        bounds=lambda _, i: (0, min(wanted[i], market.total_gpus)),
+    )
+    block.level = Var(domain=NonNegativeReals)
+    block.share = Expression(block.apps, rule=lambda b, i: unit[i] * (b.gpus[i] + held[i]))
+    block.share_at_least_level = Constraint(
+        [i for i in block.apps if i not in settled], rule=lambda b, i: b.share[i] >= b.level
+    )
+    block.settled_share_kept = Constraint(list(settled), rule=lambda b, i: b.share[i] >= settled[i])
+    block.cluster_capacity = Constraint(expr=linear([(1.0, block.gpus[i]) for i in block.apps]) <= market.total_gpus)
+
+    def capacity(b: Any, name: str) -> Any:  # noqa: ANN401
+        r = market.resources.index(name)
+        scale = float(market.capacities[r])
+        terms = [(float(market.demands[i, r]) / scale, b.gpus[i]) for i in b.apps if market.demands[i, r]]
+        return (None, linear(terms), 1.0) if terms else Constraint.Skip
+
+    block.resource_capacity = Constraint(block.resources, rule=capacity)
+    block.objective_value = Expression(expr=block.level)

@@ -1,0 +1,285 @@
+r"""Form `patterns` of `fair_share`: bundles without places, and equal machines of a rack cut by patterns.
+
+.. math::
+
+    \min T \quad\text{with}\quad \sum_{lk} \rho_{ilk} x_{ilk} \le T,\quad \sum_{lk} x_{ilk} = 1
+    \text{ for every app},\quad \sum_{i, k \ge s} x_{i0k} \le \sum_{cp} t_s(p)\, z_{cp} \text{ for every size } s, \\
+    \sum_p z_{cp} = N_c,\quad \sum_i x_{i1k} \le \sum_r y_{rk},\quad \sum_k k\, y_{rk} + \sum_{c \in r, p} |p| z_{cp}
+    \le g_r,\quad \sum k\, x_{ilk} \le G
+
+A class c is the equal machines of one rack, a pattern p a multiset of sizes with sum |p| of at most a machine's GPUs,
+and t_s(p) counts its parts of at least s. Sorted bundles fit sorted parts, so that every solution can be placed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.environ import (
+    Binary,
+    ConcreteModel,
+    Constraint,
+    Expression,
+    NonNegativeIntegers,
+    Objective,
+    RangeSet,
+    Set,
+    Var,
+    minimize,
+    value,
+)
+
+from gangopt.errors import InputError
+from gangopt.formulations.fair_share_goal import add_goal, hint_goal, linear
+from gangopt.formulations.fair_share_options import Option, best_inside, given_counts, options_of, require_option
+from gangopt.formulations.fair_share_places import add_resources
+from gangopt.formulations.size import require_size
+from gangopt.instances.auction_bids import MACHINE, RACK
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_market import Market, bundles_of, rows_of
+from gangopt.instances.fair_share_solution import FairShareSolution
+
+__all__ = [
+    "add_patterns",
+    "fill_patterns",
+    "hint_patterns",
+    "patterns_model",
+    "placed_options",
+    "read_patterns",
+]
+
+MAX_PATTERNS = 200_000
+"""Most patterns of all classes together."""
+
+
+@dataclass(frozen=True)
+class _Class:
+    """Equal machines of one rack: indices of the machines, GPUs of each, and the patterns that they can be cut by."""
+
+    rack: int
+    gpus: int
+    machines: tuple[int, ...]
+    patterns: tuple[tuple[int, ...], ...]
+
+
+def _patterns(room: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return every multiset of sizes with a sum of at most `room`, parts falling, the empty one first."""
+    found: list[tuple[int, ...]] = [()]
+    for at, size in enumerate(sizes):
+        if size <= room:
+            found += [(size, *rest) for rest in _patterns(room - size, sizes[: at + 1])]
+            if len(found) > MAX_PATTERNS:
+                require_size("fair_share patterns", len(found), MAX_PATTERNS)
+    return found
+
+
+def _classes(market: Market, sizes: Sequence[int]) -> list[_Class]:
+    members: dict[tuple[int, int], list[int]] = {}
+    for machine, (rack, gpus) in enumerate(zip(market.racks.tolist(), market.gpus.tolist(), strict=True)):
+        if gpus:
+            members.setdefault((rack, gpus), []).append(machine)
+    patterns = {gpus: tuple(_patterns(gpus, sizes)) for gpus in {gpus for _, gpus in members}}
+    return [_Class(rack, gpus, tuple(found), patterns[gpus]) for (rack, gpus), found in members.items()]
+
+
+def _without_places(market: Market, options: Sequence[Sequence[Option]]) -> list[list[Option]]:
+    """Return one bundle for each app, level and count, place 0; apps that hold nothing value all places alike."""
+    if market.held.any():
+        app = market.apps[int(market.held.argmax())]
+        raise InputError(f"form patterns is for apps that hold no GPUs, {app} holds some; form places takes them")
+    return [list({(*item[:2], item.gpus): item._replace(place=0) for item in mine}.values()) for mine in options]
+
+
+def fill_patterns(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put min max rho over bundles without places on a Block.
+
+    Public components, for a parent that couples blocks: Var `give` [app, level, gpus] (1 for the bundle that the app
+    gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs) and `rho` [app], Var
+    `largest_rho`, Expression `objective_value` (to be minimised).
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    instance : apps that hold no GPUs, and GPUs
+
+    Raises
+    ------
+    InfeasibleError
+        If no bundle gives some app a value.
+    InputError
+        If an app holds GPUs already.
+    ModelTooLargeError
+        If there would be more columns than are built.
+    """
+    market = instance.market
+    options = [[item for item in mine if item.value > 0] for mine in options_of(market)]
+    require_option(market, options)
+    with PauseGC():
+        add_patterns(block, market, options)
+        add_goal(block, {(i.app, i.level, i.gpus): i for mine in options for i in mine}, block.give)
+
+
+def add_patterns(block: Any, market: Market, options: Sequence[Sequence[Option]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Add Sets, Vars `give`, `cut`, `piece` and the rules of an allocation without places.
+
+    Parameters
+    ----------
+    block : Block
+    market : apps that hold no GPUs, and GPUs
+    options : bundles of each app; every app has at least one
+    """
+    placeless = _without_places(market, options)
+    flat = [item for mine in placeless for item in mine]
+    sizes = sorted({item.gpus for item in flat if item.level == MACHINE and item.gpus})
+    spans = sorted({item.gpus for item in flat if item.level == RACK and item.gpus})
+    classes = _classes(market, sizes)
+    racks = market.rack_count
+    require_size("fair_share patterns", len(flat) + sum(len(c.patterns) for c in classes) + racks * len(spans))
+    block.apps = RangeSet(0, len(market.apps) - 1)
+    block.racks = RangeSet(0, racks - 1)
+    block.resources = Set(initialize=list(market.resources))
+    block.classes = RangeSet(0, len(classes) - 1)
+    block.sizes = Set(initialize=sizes)
+    block.spans = Set(initialize=spans)
+    block.options = Set(dimen=3, initialize=[(item.app, item.level, item.gpus) for item in flat])
+    block.patterns = Set(
+        dimen=2, initialize=[(c, p) for c, item in enumerate(classes) for p in range(len(item.patterns))]
+    )
+    block.give = Var(block.options, domain=Binary)
+    block.cut = Var(block.patterns, domain=NonNegativeIntegers, bounds=lambda _, c, _p: (0, len(classes[c].machines)))
+    block.piece = Var(block.racks, block.spans, domain=NonNegativeIntegers)
+    _add_rules(block, market, placeless, classes)
+
+
+def _add_rules(block: Any, market: Market, placeless: Sequence[Sequence[Option]], classes: Sequence[_Class]) -> None:  # noqa: ANN401
+    give, cut, piece = block.give, block.cut, block.piece
+    flat = [item for mine in placeless for item in mine]
+    var = {item: give[item.app, item.level, item.gpus] for item in flat}
+    parts = [(c, p, pattern) for c, item in enumerate(classes) for p, pattern in enumerate(item.patterns)]
+    counted = {i: [(float(item.gpus), var[item]) for item in mine] for i, mine in enumerate(placeless)}
+    block.gpus_given = Expression(block.apps, rule=lambda _, i: linear(counted[i]))
+    block.one_bundle_per_app = Constraint(
+        block.apps, rule=lambda _, i: (1, linear([(1.0, var[item]) for item in placeless[i]]), 1)
+    )
+    block.every_machine_cut = Constraint(
+        block.classes,
+        rule=lambda _, c: (
+            len(classes[c].machines),
+            linear([(1.0, cut[c, p]) for p in range(len(classes[c].patterns))]),
+            len(classes[c].machines),
+        ),
+    )
+
+    def machine_bundles(_: Any, size: int) -> Any:  # noqa: ANN401
+        taken = [(1.0, var[item]) for item in flat if item.level == MACHINE and item.gpus >= size]
+        tails = [(-float(sum(part >= size for part in pattern)), cut[c, p]) for c, p, pattern in parts]
+        return (None, linear(taken + [term for term in tails if term[0]]), 0)
+
+    def rack_bundles(_: Any, span: int) -> Any:  # noqa: ANN401
+        taken = [(1.0, var[item]) for item in flat if item.level == RACK and item.gpus == span]
+        return (None, linear(taken + [(-1.0, piece[r, span]) for r in block.racks]), 0)
+
+    def rack_room(_: Any, r: int) -> Any:  # noqa: ANN401
+        terms = [(float(span), piece[r, span]) for span in block.spans]
+        terms += [(float(sum(pattern)), cut[c, p]) for c, p, pattern in parts if pattern and classes[c].rack == r]
+        limit = sum(item.gpus * len(item.machines) for item in classes if item.rack == r)
+        return (None, linear(terms), limit) if terms else Constraint.Skip
+
+    block.machine_bundles_fit = Constraint(block.sizes, rule=machine_bundles)
+    block.rack_bundles_fit = Constraint(block.spans, rule=rack_bundles)
+    block.rack_capacity = Constraint(block.racks, rule=rack_room)
+    every = [term for mine in counted.values() for term in mine if term[0]]
+    block.cluster_capacity = Constraint(
+        rule=lambda _: (None, linear(every), market.total_gpus) if every else Constraint.Skip
+    )
+    add_resources(block, market, counted)
+
+
+def patterns_model(instance: FairShareInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return a ConcreteModel of form `patterns` with its Objective; see `fill_patterns`."""
+    model = ConcreteModel(name=instance.name)
+    fill_patterns(model, instance)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def placed_options(block: Any, market: Market) -> list[Option]:  # noqa: ANN401 - Pyomo is untyped
+    """Return the bundle of each app with a machine or rack for it: the largest bundle to the largest part.
+
+    Parameters
+    ----------
+    block : with the components of `add_patterns`, its variables with values
+    market : the one that it was built from
+
+    Returns
+    -------
+    list of Option
+        Values of the bundles are left at 0.
+    """
+    best: dict[int, tuple[float, int, int]] = {}
+    for app, level, gpus in block.options:
+        share = value(block.give[app, level, gpus])
+        if app not in best or share > best[app][0]:
+            best[app] = (share, level, gpus)
+    parts = []
+    for c, item in enumerate(_classes(market, list(block.sizes))):
+        machines = iter(item.machines)
+        for p, pattern in enumerate(item.patterns):
+            for _ in range(round(value(block.cut[c, p]))):
+                machine = next(machines)
+                parts += [(-part, machine) for part in pattern]
+    pieces = {span: [r for r in block.racks for _ in range(round(value(block.piece[r, span])))] for span in block.spans}
+    places = iter([machine for _, machine in sorted(parts)])
+    chosen = []
+    for app, (_, level, gpus) in sorted(best.items(), key=lambda entry: (-entry[1][2], entry[0])):
+        place = next(places) if level == MACHINE and gpus else pieces[gpus].pop(0) if level == RACK and gpus else 0
+        chosen.append(Option(app, level, place, gpus, 0.0))
+    return sorted(chosen)
+
+
+def read_patterns(block: Any, instance: FairShareInstance) -> FairShareSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return a Solution with the bundles that `give` says, on machines that `cut` and `piece` make room on.
+
+    Parameters
+    ----------
+    block : a filled Block whose variables have values
+    instance : apps and GPUs
+
+    Returns
+    -------
+    FairShareSolution
+    """
+    return FairShareSolution(bundles_of(given_counts(instance.market, placed_options(block, instance.market))))
+
+
+def hint_patterns(block: Any, instance: FairShareInstance, solution: FairShareSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set every variable to a Solution, for a warm start.
+
+    Parameters
+    ----------
+    block : a filled Block
+    instance : apps and GPUs
+    solution : a feasible allocation
+    """
+    market = instance.market
+    options = [[item for item in mine if (*item[:2], item.gpus) in block.options] for mine in options_of(market)]
+    chosen = best_inside(market, options, rows_of(solution.bundles, len(instance.machines)))
+    keys = {(item.app, item.level, item.gpus) for item in chosen}
+    on_machine: dict[int, list[int]] = {}
+    for item in chosen:
+        if item.level == MACHINE and item.gpus:
+            on_machine.setdefault(item.place, []).append(item.gpus)
+    for key in block.options:
+        block.give[key].set_value(int(key in keys), skip_validation=True)
+    for c, cls in enumerate(_classes(market, list(block.sizes))):
+        used = [tuple(sorted(on_machine.get(machine, []), reverse=True)) for machine in cls.machines]
+        for p, pattern in enumerate(cls.patterns):
+            block.cut[c, p].set_value(used.count(pattern), skip_validation=True)
+    for r in block.racks:
+        for span in block.spans:
+            count = sum(item[1:4] == (RACK, r, span) for item in chosen)
+            block.piece[r, span].set_value(count, skip_validation=True)
+    hint_goal(block)

@@ -1,0 +1,193 @@
+r"""Form `places` of `fair_share`: one binary for every app, place and count, and a capacity for every place.
+
+.. math::
+
+    \min T \quad\text{with}\quad \sum_o \rho_o x_o \le T \text{ for every app},\quad \sum_o x_o = 1
+    \text{ for every app},\quad \sum_{o \text{ inside } q} k_o x_o \le g_q
+    \text{ for every machine, rack and the cluster}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, RangeSet, Set, Var, minimize, value
+
+from gangopt.formulations.fair_share_goal import add_goal, hint_goal, linear
+from gangopt.formulations.fair_share_options import Option, best_inside, given_counts, options_of, require_option
+from gangopt.formulations.size import require_size
+from gangopt.instances.auction_bids import MACHINE, RACK
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_market import Market, bundles_of, rows_of
+from gangopt.instances.fair_share_solution import FairShareSolution
+
+__all__ = ["add_bundles", "chosen_options", "fill_places", "hint_bundles", "hint_places", "places_model", "read_places"]
+
+
+def fill_places(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put min max rho over placed bundles on a Block.
+
+    Public components, for a parent that couples blocks: Var `give` [app, level, place, gpus] (1 for the bundle that the
+    app gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs) and `rho` [app], Var
+    `largest_rho`, Expression `objective_value` (to be minimised). Everything is counted from 0.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    instance : apps and GPUs
+
+    Raises
+    ------
+    InfeasibleError
+        If no bundle gives some app a value.
+    ModelTooLargeError
+        If there would be more columns than are built.
+    """
+    market = instance.market
+    options = _with_value(options_of(market))
+    require_option(market, options)
+    require_size("fair_share places", sum(map(len, options)) + 1)
+    with PauseGC():
+        add_bundles(block, market, options)
+        add_goal(block, {item.key: item for mine in options for item in mine}, block.give)
+
+
+def _with_value(options: Iterable[Sequence[Option]]) -> list[list[Option]]:
+    return [[item for item in mine if item.value > 0] for mine in options]
+
+
+def add_bundles(block: Any, market: Market, options: Sequence[Sequence[Option]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Add Sets, Var `give` and the rules of an allocation: one bundle for each app, and capacities of places.
+
+    Parameters
+    ----------
+    block : Block
+    market : apps and GPUs
+    options : bundles of each app; every app has at least one
+    """
+    flat = [item for mine in options for item in mine]
+    block.apps = RangeSet(0, len(market.apps) - 1)
+    block.machines = RangeSet(0, len(market.gpus) - 1)
+    block.racks = RangeSet(0, market.rack_count - 1)
+    block.resources = Set(initialize=list(market.resources))
+    block.options = Set(dimen=4, initialize=[item.key for item in flat])
+    block.give = Var(block.options, domain=Binary)
+    give = block.give
+    by_app: list[list[Option]] = [list(mine) for mine in options]
+    block.gpus_given = Expression(
+        block.apps, rule=lambda _, i: linear([(item.gpus, give[item.key]) for item in by_app[i]])
+    )
+    block.one_bundle_per_app = Constraint(
+        block.apps, rule=lambda _, i: (1, linear([(1, give[item.key]) for item in by_app[i]]), 1)
+    )
+    racks = market.racks.tolist()
+    in_machine: dict[int, list[tuple[float, Any]]] = {m: [] for m in block.machines}
+    in_rack: dict[int, list[tuple[float, Any]]] = {r: [] for r in block.racks}
+    for item in flat:
+        if item.level == MACHINE:
+            in_machine[item.place].append((item.gpus, give[item.key]))
+        if item.level <= RACK:
+            in_rack[racks[item.place] if item.level == MACHINE else item.place].append((item.gpus, give[item.key]))
+    room = market.in_places(RACK, market.gpus).tolist()
+    gpus = market.gpus.tolist()
+    block.machine_capacity = Constraint(block.machines, rule=lambda _, m: _at_most(in_machine[m], gpus[m]))
+    block.rack_capacity = Constraint(block.racks, rule=lambda _, r: _at_most(in_rack[r], room[r]))
+    every = [(item.gpus, give[item.key]) for item in flat if item.gpus]
+    block.cluster_capacity = Constraint(rule=lambda _: _at_most(every, market.total_gpus))
+    add_resources(block, market, {i: [(item.gpus, give[item.key]) for item in by_app[i]] for i in block.apps})
+
+
+def add_resources(block: Any, market: Market, gpus: dict[int, list[tuple[float, Any]]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Add `resource_capacity` [resource]: what the GPUs given take of each resource, as a share of what is free.
+
+    Parameters
+    ----------
+    block : Block with Set `resources`
+    market : apps and GPUs
+    gpus : for each app the terms (coefficient, Var) that count its GPUs
+    """
+
+    def rule(_: Any, name: str) -> Any:  # noqa: ANN401
+        r = market.resources.index(name)
+        limit = float(market.capacities[r])
+        scale = limit or 1.0
+        terms = [(float(market.demands[i, r]) * k / scale, var) for i, mine in gpus.items() for k, var in mine if k]
+        return _at_most([term for term in terms if term[0]], limit / scale)
+
+    block.resource_capacity = Constraint(block.resources, rule=rule)
+
+
+def _at_most(terms: Sequence[tuple[float, Any]], limit: float) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    return (None, linear(terms), limit) if terms else Constraint.Skip
+
+
+def places_model(instance: FairShareInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return a ConcreteModel of form `places` with its Objective; see `fill_places`."""
+    model = ConcreteModel(name=instance.name)
+    fill_places(model, instance)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def chosen_options(block: Any) -> list[Option]:  # noqa: ANN401 - Pyomo is untyped
+    """Return the bundle of each app whose `give` is largest; values of the bundles are left at 0.
+
+    Parameters
+    ----------
+    block : with the components of `add_bundles`, its variables with values
+
+    Returns
+    -------
+    list of Option
+        In the order of the apps.
+    """
+    best: dict[int, tuple[float, tuple[int, int, int, int]]] = {}
+    for key in block.options:
+        share = value(block.give[key])
+        if key[0] not in best or share > best[key[0]][0]:
+            best[key[0]] = (share, key)
+    return [Option(*best[app][1], 0.0) for app in sorted(best)]
+
+
+def read_places(block: Any, instance: FairShareInstance) -> FairShareSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the Solution that the values of `give` say, placed as `given_counts` does.
+
+    Parameters
+    ----------
+    block : a filled Block whose variables have values
+    instance : apps and GPUs
+
+    Returns
+    -------
+    FairShareSolution
+    """
+    return FairShareSolution(bundles_of(given_counts(instance.market, chosen_options(block))))
+
+
+def hint_bundles(block: Any, chosen: Sequence[Option]) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set `give` to 1 for the bundles chosen, and to 0 for the others.
+
+    Parameters
+    ----------
+    block : with the components of `add_bundles`
+    chosen : one of its bundles for each app
+    """
+    keys = {item.key for item in chosen}
+    for key in block.options:
+        block.give[key].set_value(int(key in keys), skip_validation=True)
+
+
+def hint_places(block: Any, instance: FairShareInstance, solution: FairShareSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set every variable to a Solution, for a warm start.
+
+    Parameters
+    ----------
+    block : a filled Block
+    instance : apps and GPUs
+    solution : a feasible allocation
+    """
+    options = [[item for item in mine if item.key in block.options] for mine in options_of(instance.market)]
+    hint_bundles(block, best_inside(instance.market, options, rows_of(solution.bundles, len(instance.machines))))
+    hint_goal(block)

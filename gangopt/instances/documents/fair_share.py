@@ -1,0 +1,193 @@
+"""Files of the decision `fair_share`: GPUs with apps that value them, and who gets which."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.errors import InputError, shown
+from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.documents.common import Amount, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_solution import FairShareSolution
+
+__all__ = [
+    "FairShareDocument",
+    "FairShareSolutionDocument",
+    "GivenDocument",
+    "HeldDocument",
+    "OfferedMachineDocument",
+    "PooledResourceDocument",
+    "ValuedAppDocument",
+    "ValuedBundleDocument",
+]
+
+Value = Annotated[float, Field(ge=0, le=1e15)] | Annotated[str, Field(min_length=1, max_length=1500)]
+"""V = 1 / rho: a number, taken by its binary digits, or an exact text as 10/11."""
+
+_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class ValuedBundleDocument(BaseModel):
+    """One row of an app's table."""
+
+    model_config = _STRICT
+
+    gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs given")
+    level: Literal["machine", "rack", "cluster"] = Field(description="widest level that they may span")
+    value: Value = Field(description="1 / rho with them, a number or a text like 10/11")
+
+
+class HeldDocument(BaseModel):
+    """GPUs that an app holds already."""
+
+    model_config = _STRICT
+
+    machine: Label = Field(description="label of the machine")
+    gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs held there")
+
+
+class ValuedAppDocument(BaseModel):
+    """An app and what it would give for GPUs."""
+
+    model_config = _STRICT
+
+    label: Label = Field(description="name of the app, unlike every other")
+    rows: list[ValuedBundleDocument] = Field(min_length=1, description="values by count and level")
+    value_at_zero: Value = Field(default=0.0, description="1 / rho without any GPUs given")
+    held: list[HeldDocument] = Field(default=[], description="GPUs that the app holds already and keeps")
+    demands: list[Amount] = Field(default=[], description="what each GPU takes of each resource, in the file's order")
+
+
+class OfferedMachineDocument(BaseModel):
+    """One machine and its GPUs on offer."""
+
+    model_config = _STRICT
+
+    label: Label = Field(description="name of the machine, unlike every other")
+    rack: Label = Field(description="label of its rack")
+    gpus: Annotated[int, Field(ge=0)] = Field(description="GPUs to be divided")
+
+
+class PooledResourceDocument(BaseModel):
+    """A resource of the whole cluster that GPUs need beside themselves."""
+
+    model_config = _STRICT
+
+    label: Label = Field(description="name of the resource, as cpu")
+    capacity: Positive = Field(description="free amount in the whole cluster, in the resource's unit")
+
+
+class FairShareDocument(InstanceDocument):
+    """GPUs on machines in racks, and the apps among which they are divided."""
+
+    noun: Literal["fair_share"]
+    racks: list[Label] = Field(min_length=1, description="names of the racks")
+    machines: list[OfferedMachineDocument] = Field(min_length=1, description="machines with GPUs to be divided")
+    apps: list[ValuedAppDocument] = Field(min_length=1, description="apps and their values; ties go to the earlier one")
+    resources: list[PooledResourceDocument] = Field(default=[], description="further resources of the whole cluster")
+
+    def to_instance(self) -> FairShareInstance:
+        """Return the instance that the file describes."""
+        racks = {label: r for r, label in enumerate(self.racks)}
+        for m, item in enumerate(self.machines):
+            if item.rack not in racks:
+                raise InputError(f"machines[{m}].rack: {shown(item.rack)} is none of the racks")
+        index = {item.label: m for m, item in enumerate(self.machines)}
+        resources = len(self.resources)
+        for i, app in enumerate(self.apps):
+            if len(app.demands) != resources:
+                given = f"apps[{i}].demands: {len(app.demands)} numbers"
+                raise InputError(f"{given}, one for each of {resources} resources is needed")
+            for h, held in enumerate(app.held):
+                if held.machine not in index:
+                    raise InputError(f"apps[{i}].held[{h}].machine: {shown(held.machine)} is none of the machines")
+        return FairShareInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            racks=tuple(self.racks),
+            machines=tuple(item.label for item in self.machines),
+            machine_rack=np.array([racks[item.rack] for item in self.machines]),
+            offered=np.array([item.gpus for item in self.machines]),
+            apps=tuple(_bid(app, index) for app in self.apps),
+            resources=tuple(item.label for item in self.resources),
+            capacities=np.array([item.capacity for item in self.resources]),
+            demands=np.array([app.demands for app in self.apps]).reshape(len(self.apps), resources),
+        )
+
+    @classmethod
+    def from_instance(cls, instance: FairShareInstance) -> Self:
+        """Return the file content of an instance."""
+        assert instance.capacities is not None
+        assert instance.demands is not None
+        columns = zip(instance.machines, instance.machine_rack.tolist(), instance.offered.tolist(), strict=True)
+        pooled = zip(instance.resources, instance.capacities.tolist(), strict=True)
+        return cls(
+            noun="fair_share",
+            version=1,
+            name=instance.name,
+            description=instance.description,
+            source=instance.source,
+            racks=list(instance.racks),
+            machines=[
+                OfferedMachineDocument(label=label, rack=instance.racks[rack], gpus=gpus)
+                for label, rack, gpus in columns
+            ],
+            apps=[
+                ValuedAppDocument(
+                    label=app.label,
+                    rows=[
+                        ValuedBundleDocument(gpus=k, level=LEVELS[level], value=_written(value))
+                        for k, level, value in zip(app.gpus, app.levels, app.values, strict=True)
+                    ],
+                    value_at_zero=_written(app.value_at_zero),
+                    held=[HeldDocument(machine=instance.machines[m], gpus=count) for m, count in app.held],
+                    demands=demands,
+                )
+                for app, demands in zip(instance.apps, instance.demands.tolist(), strict=True)
+            ],
+            resources=[PooledResourceDocument(label=name, capacity=amount) for name, amount in pooled],
+        )
+
+
+def _bid(app: ValuedAppDocument, machines: dict[str, int]) -> AppBid:
+    return AppBid.from_rows(
+        app.label,
+        [(row.gpus, row.level, row.value) for row in app.rows],
+        value_at_zero=app.value_at_zero,
+        held=tuple((machines[item.machine], item.gpus) for item in app.held),
+    )
+
+
+def _written(value: Fraction) -> float | str:
+    """Return a number where a double says the value exactly, else the quotient as text."""
+    number = float(value)
+    return number if Fraction(number) == value else f"{value.numerator}/{value.denominator}"
+
+
+class GivenDocument(BaseModel):
+    """GPUs on one machine."""
+
+    model_config = _STRICT
+
+    machine: Annotated[int, Field(ge=0)] = Field(description="index of the machine, from 0")
+    gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs given there")
+
+
+class FairShareSolutionDocument(SolutionDocument):
+    """The bundle of every app, in the instance's order."""
+
+    bundles: list[list[GivenDocument]] = Field(description="for each app the GPUs that it is given; empty for none")
+
+    def to_solution(self) -> FairShareSolution:
+        """Return the solution that the file describes."""
+        return FairShareSolution(tuple(tuple((item.machine, item.gpus) for item in bundle) for bundle in self.bundles))
+
+    @classmethod
+    def from_solution(cls, solution: FairShareSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(bundles=[[GivenDocument(machine=m, gpus=k) for m, k in bundle] for bundle in solution.bundles])

@@ -1,0 +1,181 @@
+"""GPUs to be divided fairly among apps that value them by count and locality: instance and judge."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.checks import labels, numbers
+from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.instances.fair_share_market import Market, Rows, market_of, rows_of
+from gangopt.instances.fair_share_solution import FairShareSolution
+
+__all__ = ["FairShareInstance"]
+
+RESOURCE_TOLERANCE = 1e-9
+"""Relative excess of a resource's capacity that the judge overlooks: sums of decimal fractions are not exact."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FairShareInstance(Instance):
+    """GPUs on machines in racks, what each app would give for them, and what else they need.
+
+    Attributes
+    ----------
+    racks : label of every rack, index r from 0
+    machines : label of every machine, index m from 0
+    machine_rack : rack of every machine, shape (machines,)
+    offered : GPUs to be divided, shape (machines,), whole numbers
+    apps : values of every app, index i from 0, as the bids of an auction; ties go to the lower index
+    resources : names of resources that GPUs need beside themselves, as `cpu`
+    capacities : free amount of each in the whole cluster, above 0, shape (resources,), the resource's unit
+    demands : what each GPU given to an app takes, shape (apps, resources), the same units
+    """
+
+    noun: ClassVar[str] = "fair_share"
+    name: str
+    description: str = ""
+    source: str = ""
+    racks: tuple[str, ...]
+    machines: tuple[str, ...]
+    machine_rack: np.ndarray
+    offered: np.ndarray
+    apps: tuple[AppBid, ...]
+    resources: tuple[str, ...] = ()
+    capacities: np.ndarray | None = None
+    demands: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        auction = self.auction
+        for field in ("racks", "machines", "machine_rack", "offered", "apps"):
+            self._set(field, getattr(auction, field))
+        self._set("resources", labels("resources", self.resources))
+        for field, shape in (
+            ("capacities", (len(self.resources),)),
+            ("demands", (len(self.apps), len(self.resources))),
+        ):
+            given = getattr(self, field)
+            if given is None and self.resources:
+                raise InputError(f"{field}: missing, needed for the resources {', '.join(self.resources)}")
+            self._set(field, numbers(field, np.zeros(shape) if given is None else given, shape))
+        for name, amount in zip(self.resources, self.capacities, strict=True):  # type: ignore[arg-type]  # set above
+            if not amount > 0:
+                raise InputError(f"capacities: {amount:g} of {name}, more than 0 is needed")
+        self._freeze()
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    @cached_property
+    def auction(self) -> AuctionInstance:
+        """The same GPUs and values as an auction, which checks and judges them."""
+        return AuctionInstance(
+            name=self.name,
+            racks=self.racks,
+            machines=self.machines,
+            machine_rack=self.machine_rack,
+            offered=self.offered,
+            apps=self.apps,
+        )
+
+    @cached_property
+    def market(self) -> Market:
+        """What formulations and certificates are built from."""
+        return market_of(self.auction, self.resources, self.capacities, self.demands)
+
+    def certifiable(self, solution: FairShareSolution) -> tuple[Market, Rows]:
+        """Return the market and the allocation that certificates of a solution are about.
+
+        Parameters
+        ----------
+        solution : a feasible allocation
+
+        Returns
+        -------
+        Market and tuple of tuple of int
+            GPUs of each app on each machine.
+        """
+        return self.market, rows_of(solution.bundles, len(self.machines))
+
+    def check(self, solution: FairShareSolution) -> list[Violation]:
+        """Return every broken rule of an allocation; empty if it is feasible.
+
+        The rules: a bundle for every app (`one_bundle_per_app`) on machines that exist (`known_machine`), no more GPUs
+        of a machine than there are (`machine_capacity`), and no more of a resource than is free (`resource_capacity`).
+
+        Parameters
+        ----------
+        solution : the allocation
+
+        Returns
+        -------
+        list of Violation
+        """
+        found = self.auction.check(AuctionSolution(solution.bundles))
+        if found or not self.resources:
+            return found
+        assert self.capacities is not None
+        assert self.demands is not None
+        use = np.array([sum(count for _, count in bundle) for bundle in solution.bundles]) @ self.demands
+        over = np.flatnonzero(use > self.capacities * (1 + RESOURCE_TOLERANCE))
+        return [
+            Violation("resource_capacity", self.resources[r], float(use[r]), float(self.capacities[r]))
+            for r in over.tolist()
+        ]
+
+    def evaluate(self, solution: FairShareSolution) -> Score:
+        """Return the largest finish-time fairness max_i rho_i, rho_i = 1 / V_i(G_i); infinite if an app has no value.
+
+        Parameters
+        ----------
+        solution : a feasible allocation
+
+        Returns
+        -------
+        Score
+            Objective max rho. Metrics: `min_rho`; `geometric_mean` of V; `jain`, Jain's index of rho of the apps that
+            have a value; `above_one`, apps with rho above 1, whose sharing incentive fails; `unserved`, apps without
+            a value; `least_dominant_share`; `gpus_used` and `gpus_left_over`; `placement`, mean over apps with GPUs
+            of their value as a share of the best that as many GPUs could have; `rho` of every app.
+        """
+        values = [self.auction.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
+        rho = [1 / value if value else None for value in values]
+        held = self.market.held.tolist()
+        counts = [sum(count for _, count in bundle) for bundle in solution.bundles]
+        shares = [
+            (own + count) * float(unit)
+            for own, count, unit in zip(held, counts, self.market.unit_shares(), strict=True)
+        ]
+        judged = self.auction.evaluate(AuctionSolution(solution.bundles)).metrics
+        return Score(
+            max(map(_number, rho)),
+            {
+                "min_rho": min(map(_number, rho)),
+                "geometric_mean": math.exp(math.fsum(map(_log, values)) / len(values)) if all(values) else 0.0,
+                "jain": judged["jain"],
+                "above_one": sum(ratio is None or ratio > 1 for ratio in rho),
+                "unserved": rho.count(None),
+                "least_dominant_share": min(shares),
+                "gpus_used": judged["gpus_used"],
+                "gpus_left_over": judged["gpus_left_over"],
+                "placement": judged["placement"],
+                "rho": list(map(_number, rho)),
+            },
+        )
+
+
+def _number(ratio: Fraction | None) -> float:
+    return math.inf if ratio is None else float(ratio)
+
+
+def _log(value: Fraction) -> float:
+    return math.log(value.numerator) - math.log(value.denominator)

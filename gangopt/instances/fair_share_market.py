@@ -1,0 +1,230 @@
+"""What fairness is judged on, in numbers: GPUs in machines and racks, and what every app would give for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, RACK, Bundle
+from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.contract import Record
+
+__all__ = ["TOLERANCE", "Market", "better", "bundles_of", "certifiable", "market_of", "rows_of"]
+
+TOLERANCE = 1e-9
+"""Relative difference of two values that counts as none: tables are quotients in double precision."""
+
+Rows = tuple[tuple[int, ...], ...]
+"""GPUs of each app on each machine."""
+
+
+def better(left: float, right: float) -> bool:
+    """Return whether one value is greater than another by more than `TOLERANCE` of the greater.
+
+    Parameters
+    ----------
+    left, right : values V = 1 / rho, 0 or more
+
+    Returns
+    -------
+    bool
+    """
+    return left - right > TOLERANCE * left
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Market(Record):
+    """The bids and GPUs of an instance as arrays, whatever its decision; indices as in the instance.
+
+    Attributes
+    ----------
+    apps : label of every app
+    gpus : GPUs on offer on each machine, shape (machines,)
+    racks : rack of each machine, shape (machines,)
+    rack_count : number of racks
+    home : machine in which all that an app holds lies, -1 for none, -2 for an app that holds nothing, shape (apps,)
+    home_rack : likewise the rack
+    held : GPUs that each app holds already, shape (apps,)
+    wanted : most GPUs that each app has a use for, shape (apps,)
+    values : for each app V of 0, 1, ... GPUs in one place of each level, shape (3, counts); the last entry stands for
+        every greater count
+    resources : names of what GPUs need beside themselves, as `cpu`
+    capacities : free amount of each resource in the whole cluster, shape (resources,), the resource's unit
+    demands : what each GPU given to an app takes, shape (apps, resources), the same units
+    """
+
+    apps: tuple[str, ...]
+    gpus: NDArray[np.int64]
+    racks: NDArray[np.int64]
+    rack_count: int
+    home: NDArray[np.int64]
+    home_rack: NDArray[np.int64]
+    held: NDArray[np.int64]
+    wanted: NDArray[np.int64]
+    values: tuple[NDArray[np.float64], ...]
+    resources: tuple[str, ...]
+    capacities: NDArray[np.float64]
+    demands: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for table in self.values:
+            table.setflags(write=False)
+        self._freeze()
+
+    @property
+    def total_gpus(self) -> int:
+        """GPUs on offer in the whole cluster."""
+        return int(self.gpus.sum())
+
+    def places(self, app: int, level: int) -> list[int]:
+        """Return the places of a level that count for an app: all of them, or the one in which all that it holds lies.
+
+        Parameters
+        ----------
+        app : index of the app
+        level : 0 machine, 1 rack, 2 cluster
+
+        Returns
+        -------
+        list of int
+            Indices of machines or racks; 0 for the cluster.
+        """
+        if level == CLUSTER:
+            return [0]
+        home = int(self.home[app] if level == MACHINE else self.home_rack[app])
+        if home == -2:
+            return list(range(len(self.gpus) if level == MACHINE else self.rack_count))
+        return [home] if home >= 0 else []
+
+    def inside(self, level: int, place: int) -> NDArray[np.bool_]:
+        """Return which machines lie in a place, shape (machines,)."""
+        if level == MACHINE:
+            return np.equal(np.arange(len(self.gpus)), place)
+        return np.equal(self.racks, place) if level == RACK else np.ones(len(self.gpus), dtype=bool)
+
+    def in_places(self, level: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return GPUs in each place of a level, of counts by machine."""
+        if level == MACHINE:
+            return counts
+        if level == RACK:
+            return np.bincount(self.racks, weights=counts, minlength=self.rack_count).astype(np.int64)
+        return np.array([counts.sum()])
+
+    def entry(self, app: int, level: int, gpus: int) -> float:
+        """Return V of a number of GPUs in one place of a level."""
+        table = self.values[app]
+        return float(table[level, min(gpus, table.shape[1] - 1)])
+
+    def value(self, app: int, row: Sequence[int] | NDArray[np.int64]) -> float:
+        """Return V of an app for a bundle; it may leave GPUs idle.
+
+        V_i(G) = max over levels and places that count of the entry for the GPUs of G in the place.
+
+        Parameters
+        ----------
+        app : index of the app
+        row : GPUs of the bundle on each machine, shape (machines,)
+
+        Returns
+        -------
+        float
+            1 / rho, 0 or more.
+        """
+        counts = np.asarray(row, dtype=np.int64)
+        best = 0.0
+        for level in range(len(LEVELS)):
+            places = self.places(app, level)
+            if places:
+                best = max(best, self.entry(app, level, int(self.in_places(level, counts)[places].max())))
+        return best
+
+    def unit_shares(self) -> NDArray[np.float64]:
+        """Return the dominant share that one GPU is for each app.
+
+        The greatest of 1 / G and d_ir / C_r over the resources.
+
+        Returns
+        -------
+        ndarray, shape (apps,)
+        """
+        shares = np.full(len(self.apps), 1 / max(self.total_gpus, 1))
+        for demand, capacity in zip(self.demands.T, self.capacities, strict=True):
+            shares = np.maximum(shares, demand / capacity)
+        return shares
+
+
+def market_of(
+    auction: AuctionInstance,
+    resources: tuple[str, ...] = (),
+    capacities: NDArray[np.float64] | None = None,
+    demands: NDArray[np.float64] | None = None,
+    taken: Sequence[int] | None = None,
+) -> Market:
+    """Return the market of bids.
+
+    Parameters
+    ----------
+    auction : bids and GPUs
+    resources : names of resources in the whole cluster
+    capacities : free amount of each, above 0
+    demands : what one GPU of each app takes, shape (apps, resources)
+    taken : GPUs of each machine that are not on offer after all
+
+    Returns
+    -------
+    Market
+    """
+    homes = [auction.home(i) if app.held else (-2, -2) for i, app in enumerate(auction.apps)]
+    gpus = auction.offered - np.array([0] * len(auction.machines) if taken is None else taken)
+    return Market(
+        apps=tuple(app.label for app in auction.apps),
+        gpus=gpus.astype(np.int64),
+        racks=np.array(auction.machine_rack),
+        rack_count=len(auction.racks),
+        home=np.array([-1 if machine is None else machine for machine, _ in homes]),
+        home_rack=np.array([-1 if rack is None else rack for _, rack in homes]),
+        held=np.array([sum(count for _, count in app.held) for app in auction.apps]),
+        wanted=np.array([app.demand for app in auction.apps]),
+        values=tuple(np.array([[float(v) for v in row] for row in app.best]) for app in auction.apps),
+        resources=resources,
+        capacities=np.zeros(0) if capacities is None else np.array(capacities),
+        demands=np.zeros((len(auction.apps), 0)) if demands is None else np.array(demands),
+    )
+
+
+def rows_of(bundles: Sequence[Bundle], machines: int) -> Rows:
+    """Return GPUs of each app on each machine from bundles of (machine, number)."""
+    rows = np.zeros((len(bundles), machines), dtype=np.int64)
+    for app, bundle in enumerate(bundles):
+        for machine, count in bundle:
+            rows[app, machine] += count
+    return tuple(tuple(row) for row in rows.tolist())
+
+
+def bundles_of(rows: Sequence[Sequence[int]]) -> tuple[Bundle, ...]:
+    """Return bundles of (machine, number) from GPUs of each app on each machine."""
+    return tuple(tuple((m, int(count)) for m, count in enumerate(row) if count) for row in rows)
+
+
+def certifiable(instance: AuctionInstance, solution: AuctionSolution) -> tuple[Market, Rows]:
+    """Return the market and the allocation that the certificates of an auction's outcome are about.
+
+    GPUs that bystanders were given are no longer on offer: nobody may be worse off, and they would be.
+
+    Parameters
+    ----------
+    instance : the auction
+    solution : its outcome
+
+    Returns
+    -------
+    Market and tuple of tuple of int
+        GPUs of each app on each machine, after payments.
+    """
+    machines = len(instance.machines)
+    taken = [sum(column) for column in zip(*rows_of(solution.gifts, machines), strict=True)] or None
+    return market_of(instance, taken=taken), rows_of(solution.bundles, machines)

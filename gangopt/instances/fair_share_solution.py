@@ -1,0 +1,30 @@
+"""An allocation of GPUs to apps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.checks import pieces
+
+__all__ = ["FairShareSolution"]
+
+
+@dataclass(frozen=True)
+class FairShareSolution:
+    """Who gets which GPUs.
+
+    Attributes
+    ----------
+    bundles : GPUs of each app, (machine, number) with machines ascending; empty for none
+
+    Raises
+    ------
+    InputError
+        If a bundle is not of two whole numbers each.
+    """
+
+    bundles: tuple[Bundle, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bundles", pieces("bundles", self.bundles, ("machine", "GPUs")))

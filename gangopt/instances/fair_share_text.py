@@ -1,0 +1,86 @@
+"""Text of `gangopt show` and `gangopt solve` for the division of GPUs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gangopt.errors import shorten
+from gangopt.instances.auction_bids import LEVELS
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_solution import FairShareSolution
+
+__all__ = ["describe", "describe_solution", "place_text"]
+
+SHOWN = 20
+
+
+def describe(instance: FairShareInstance) -> str:
+    """Return the GPUs on offer, and for the first apps what they want and are worth, as lines for people.
+
+    Parameters
+    ----------
+    instance : apps and GPUs
+
+    Returns
+    -------
+    str
+        At most `SHOWN` apps are listed one by one.
+    """
+    sizes = Counter(instance.offered.tolist())
+    kinds = ", ".join(f"{count:,} x {gpus} GPUs" for gpus, count in sorted(sizes.items(), reverse=True))
+    lines = [
+        f"{instance.market.total_gpus:,} GPUs on {len(instance.machines):,} machines ({kinds})",
+        f"{len(instance.racks):,} racks, {len(instance.apps):,} apps",
+    ]
+    for name, capacity in zip(instance.resources, instance.market.capacities, strict=True):
+        lines.append(f"{capacity:g} of {name} in the cluster")
+    heads = " ".join(f"{level:>10}" for level in LEVELS)
+    lines += [
+        "",
+        "rho with all GPUs that the app has a use for, by level",
+        f"{'app':<24} {'GPUs':>6} {'held':>6} {heads}",
+    ]
+    for app, held in list(zip(instance.apps, instance.market.held.tolist(), strict=True))[:SHOWN]:
+        best = [app.at(level, app.demand) for level in range(len(LEVELS))]
+        cells = " ".join(f"{float(1 / value):>10.4g}" if value else f"{'inf':>10}" for value in best)
+        lines.append(f"{shorten(app.label, 24):<24} {app.demand:>6,} {held:>6,} {cells}")
+    if len(instance.apps) > SHOWN:
+        lines.append(f"... and {len(instance.apps) - SHOWN:,} more")
+    return "\n".join(lines)
+
+
+def describe_solution(instance: FairShareInstance, solution: FairShareSolution) -> Iterator[str]:
+    """Yield a heading and, for every app, its GPUs, rho, and where the GPUs are.
+
+    Parameters
+    ----------
+    instance : apps and GPUs
+    solution : a feasible allocation
+
+    Yields
+    ------
+    str
+        One line.
+    """
+    yield f"{'app':<24} {'GPUs':>6} {'rho':>10}  machines"
+    for i, (app, bundle) in enumerate(zip(instance.apps, solution.bundles, strict=True)):
+        value = instance.auction.value(i, bundle)
+        rho = f"{float(1 / value):.4g}" if value else "inf"
+        count = sum(gpus for _, gpus in bundle)
+        yield f"{shorten(app.label, 24):<24} {count:>6,} {rho:>10}  {place_text(instance.machines, bundle)}"
+
+
+def place_text(machines: tuple[str, ...], bundle: tuple[tuple[int, int], ...]) -> str:
+    """Return where the GPUs of a bundle are, as `2 on m0, 2 on m1`; `-` for none.
+
+    Parameters
+    ----------
+    machines : labels
+    bundle : (machine, number of GPUs)
+
+    Returns
+    -------
+    str
+    """
+    return ", ".join(f"{gpus} on {shorten(machines[machine], 24)}" for machine, gpus in bundle) or "-"

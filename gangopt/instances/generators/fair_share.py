@@ -1,0 +1,189 @@
+"""Instances of the decision `fair_share` made from arguments."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from gangopt.arguments import unknown
+from gangopt.errors import InputError
+from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.topology import PRIORS, Cluster, cluster_names, named_cluster
+
+__all__ = ["MAX_APPS", "MAX_GPUS", "bid_of", "cluster", "random"]
+
+MAX_APPS = 1_000
+"""Most apps of a generated instance."""
+
+MAX_GPUS = 100_000
+"""Most GPUs of a generated instance."""
+
+SENSITIVE = (Fraction(1), Fraction(1036, 804), Fraction(1036, 804))
+"""Slowdown of VGG16 by level: 103.6 images a second on one server, 80.4 across two (THEMIS, table 1)."""
+
+Sensitivity = Literal["priors", "mixed", "none"]
+
+
+def bid_of(
+    label: str,
+    demand: int,
+    slowdown: tuple[Fraction, ...],
+    ideal_gpus: Fraction,
+    elapsed: Fraction = Fraction(0),
+    value_at_zero: Fraction = Fraction(0),
+) -> AppBid:
+    r"""Return the values of an app that needs as long as its work on its GPUs, slowed down by their locality.
+
+    :math:`\rho(k, l) = (e + S_l / \min(k, d)) \cdot g`: the work takes 1 in series, the time elapsed is `e` in units of
+    that, and alone the app would take 1 / g.
+
+    Parameters
+    ----------
+    label : name of the app
+    demand : d, most GPUs that it can use
+    slowdown : S by level, machine, rack and cluster, not falling, 1 or more
+    ideal_gpus : g, GPUs' worth of its own independent share of the cluster
+    elapsed : e, time since its arrival over its serial time
+    value_at_zero : V without any GPUs
+
+    Returns
+    -------
+    AppBid
+    """
+    rows = []
+    for k in range(1, demand + 1):
+        for level, factor in zip(LEVELS, slowdown, strict=True):
+            rows.append((k, level, 1 / ((elapsed + (factor if k > 1 else slowdown[0]) / k) * ideal_gpus)))
+    return AppBid.from_rows(label, rows, value_at_zero=value_at_zero)
+
+
+def random(
+    apps: int = 6,
+    machines: int = 4,
+    racks: int = 2,
+    gpus_per_machine: int = 4,
+    sensitivity: Sensitivity = "mixed",
+    resources: int = 0,
+    seed: int = 0,
+) -> FairShareInstance:
+    """Return random apps on machines with random numbers of GPUs.
+
+    A machine has 1 to `gpus_per_machine` GPUs; machines go to racks in turn. An app wants d GPUs, a power of two and
+    at most a rack's mean worth, has waited for up to a quarter of its time alone, and values GPUs as `bid_of` says
+    with g = min(G, d) / n: alone it needs n times as long as on all that it can use (eqn 1 of THEMIS). Each GPU of an
+    app takes up to 4 whole units of a resource; capacities let three quarters of all needs through.
+
+    Parameters
+    ----------
+    apps : number of apps
+    machines : number of machines
+    racks : number of racks, at most the machines
+    gpus_per_machine : most GPUs of a machine
+    sensitivity : `priors` slowdowns 1, 1.1 and 1.3 for every app, `none` 1, `mixed` each app either's or VGG16's
+        measured ones
+    resources : number of further resources in the whole cluster
+    seed : of numpy's default generator
+
+    Returns
+    -------
+    FairShareInstance
+    """
+    for field, value, least, most in (
+        ("apps", apps, 1, MAX_APPS),
+        ("machines", machines, 1, MAX_GPUS),
+        ("racks", racks, 1, machines),
+        ("gpus_per_machine", gpus_per_machine, 1, MAX_GPUS // max(machines, 1)),
+        ("resources", resources, 0, 20),
+        ("seed", seed, 0, 2**63),
+    ):
+        _require(field, value, least, most)
+    generator = np.random.default_rng(seed)
+    gpus = generator.integers(1, gpus_per_machine + 1, machines)
+    bids = _bids(generator, apps, int(gpus.sum()), racks, sensitivity)
+    demands = generator.integers(0, 5, (apps, resources))
+    needs = np.array([bid.demand for bid in bids])[:, None] * demands
+    capacities = np.maximum(1, np.floor(0.75 * needs.sum(axis=0)))
+    return FairShareInstance(
+        name="fair_share/random",
+        description=f"{apps} random apps on {machines} random machines",
+        source="generated",
+        racks=tuple(f"r{r}" for r in range(racks)),
+        machines=tuple(f"m{m}" for m in range(machines)),
+        machine_rack=np.arange(machines) % racks,
+        offered=gpus,
+        apps=bids,
+        resources=tuple(f"resource{r}" for r in range(resources)),
+        capacities=capacities,
+        demands=demands.astype(float),
+    )
+
+
+def cluster(
+    cluster: str = "themis-testbed",
+    apps: int = 10,
+    racks: int | None = None,
+    sensitivity: Sensitivity = "mixed",
+    seed: int = 0,
+) -> FairShareInstance:
+    """Return random apps, as those of `random`, on all GPUs of a named cluster.
+
+    Parameters
+    ----------
+    cluster : a named cluster with GPUs
+    apps : number of apps
+    racks : put the machines into so many racks in turn; None keeps the cluster's own
+    sensitivity : see `random`
+    seed : of numpy's default generator
+
+    Returns
+    -------
+    FairShareInstance
+    """
+    _require("apps", apps, 1, MAX_APPS)
+    _require("seed", seed, 0, 2**63)
+    if cluster not in cluster_names():
+        raise unknown("cluster", cluster, cluster_names())
+    found: Cluster = named_cluster(cluster)
+    gpus = found.capacities[:, found.resources.index("gpu")].astype(np.int64)
+    _require("racks", len(found.racks) if racks is None else racks, 1, len(gpus))
+    placed = found.machine_rack if racks is None else np.arange(len(gpus)) % racks
+    count = len(found.racks) if racks is None else racks
+    generator = np.random.default_rng(seed)
+    return FairShareInstance(
+        name="fair_share/cluster",
+        description=f"{apps} random apps on {cluster}",
+        source=f"generated; {found.source}",
+        racks=tuple(f"r{r}" for r in range(count)),
+        machines=found.machines,
+        machine_rack=placed,
+        offered=gpus,
+        apps=_bids(generator, apps, int(gpus.sum()), count, sensitivity),
+    )
+
+
+def _bids(
+    generator: np.random.Generator, apps: int, gpus: int, racks: int, sensitivity: Sensitivity
+) -> tuple[AppBid, ...]:
+    priors = tuple(Fraction(str(PRIORS.at(level))) for level in LEVELS)
+    kinds: dict[Sensitivity, list[tuple[Fraction, ...]]] = {
+        "priors": [priors],
+        "none": [(Fraction(1),) * 3],
+        "mixed": [priors, SENSITIVE, (Fraction(1),) * 3],
+    }
+    largest = max(1, gpus // racks).bit_length()
+    bids = []
+    for i in range(apps):
+        slowdown = kinds[sensitivity][int(generator.integers(len(kinds[sensitivity])))]
+        demand = 1 << int(generator.integers(largest))
+        share = Fraction(min(gpus, demand), apps)
+        elapsed = Fraction(int(generator.integers(0, 26)), 100) / share
+        bids.append(bid_of(f"a{i}", demand, slowdown, share, elapsed))
+    return tuple(bids)
+
+
+def _require(field: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise InputError(f"{field}: {value}, a whole number from {least} to {most} is needed")

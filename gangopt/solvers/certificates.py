@@ -1,0 +1,266 @@
+"""Is an allocation Pareto efficient and envy-free, has every app its sharing incentive? Each with a witness."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gangopt.errors import InfeasibleError, InputError, NoSolutionError, SolverError, shown
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.catalogue import load
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_market import TOLERANCE, Market, better, certifiable
+from gangopt.jsonfile import read_json
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.resultfile import read_solution
+
+__all__ = ["Certificates", "Envy", "SavedAllocation", "certify", "read_allocation_file"]
+
+Given = tuple[tuple[int, ...], ...]
+"""GPUs of each app on each machine."""
+
+
+@dataclass(frozen=True)
+class Envy:
+    """One app that prefers another's bundle.
+
+    Attributes
+    ----------
+    app, other : indices of the apps
+    rho, rho_there : of the app with its own bundle, and with the other's
+    """
+
+    app: int
+    other: int
+    rho: float
+    rho_there: float
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Which properties an allocation has.
+
+    Attributes
+    ----------
+    rho : of each app
+    pareto_efficient : whether no allocation is worse for nobody and better for somebody; None if the time ran out
+    dominating : such an allocation, GPUs of each app on each machine, or None
+    dominating_rho : rho of each app in it
+    envy_free : whether nobody prefers another's bundle
+    envy : who envies whom, by app and other
+    sharing_incentive : whether rho is at most 1 for every app
+    above_one : indices of the apps with rho above 1
+    sharing : an allocation with rho of at most 1 for every app, looked for where the property fails; None if there is
+        none
+    sharing_exists : whether there is one; None if the time ran out or the property holds anyway
+    seconds : wall time
+    """
+
+    rho: tuple[float, ...]
+    pareto_efficient: bool | None
+    dominating: Given | None
+    dominating_rho: tuple[float, ...] | None
+    envy_free: bool
+    envy: tuple[Envy, ...]
+    sharing_incentive: bool
+    above_one: tuple[int, ...]
+    sharing: Given | None
+    sharing_exists: bool | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SavedAllocation:
+    """An allocation from a file.
+
+    Attributes
+    ----------
+    instance : name of the instance
+    problem : noun of its decision
+    method : method that the file names, or None
+    machines : label of every machine
+    market : apps and GPUs that the certificates are about
+    rows : GPUs of each app on each machine
+    """
+
+    instance: str
+    problem: str
+    method: str | None
+    machines: tuple[str, ...]
+    market: Market
+    rows: Given
+
+
+def read_allocation_file(path: str | os.PathLike[str], instance: str | None = None) -> SavedAllocation:
+    """Read a saved result, or a solution alone, of `fair_share` or `auction`.
+
+    Parameters
+    ----------
+    path : the file
+    instance : name or file of the instance; None for the one that the result names
+
+    Returns
+    -------
+    SavedAllocation
+
+    Raises
+    ------
+    InputError
+        If the file is defective, names no instance that can be loaded, is of another decision, or its solution is not
+        feasible.
+    NoSolutionError
+        If the result holds no solution.
+    """
+    value, file = read_json(path), os.fspath(path)
+    record = value if isinstance(value, dict) and "termination" in value else {}
+    name = record.get("instance") if instance is None else instance
+    if not isinstance(name, str):
+        raise InputError(f"{file}: names no instance; give it by --instance")
+    if record and record.get("solution") is None:
+        raise NoSolutionError(f"{file}: the result holds no solution")
+    try:
+        loaded = load(name)
+    except InputError as error:
+        hint = "; give it by --instance" if instance is None else ""
+        raise InputError(f"{file}: instance {shown(name)} cannot be loaded ({error}){hint}") from None
+    if not isinstance(loaded, FairShareInstance | AuctionInstance):
+        raise InputError(f"{file}: of decision {loaded.noun}; certificates are for fair_share and auction")
+    solution = read_solution(path, loaded)
+    violations = loaded.check(solution)
+    if violations:
+        raise InputError(f"{file}: not feasible for {loaded.name}: {violations[0]}")
+    pair = loaded.certifiable(solution) if isinstance(loaded, FairShareInstance) else certifiable(loaded, solution)
+    method = record.get("method")
+    return SavedAllocation(
+        loaded.name, loaded.noun, method if isinstance(method, str) else None, loaded.machines, *pair
+    )
+
+
+def certify(market: Market, given: Sequence[Sequence[int]], controls: Controls | None = None) -> Certificates:
+    """Check the three properties of an allocation.
+
+    Values that differ by no more than `TOLERANCE`, relative, count as equal. What a model finds is judged again on
+    the market itself; Pareto efficiency is claimed only if the model that asks for a gain is infeasible.
+
+    Parameters
+    ----------
+    market : apps and GPUs
+    given : a feasible allocation, GPUs of each app on each machine, shape (apps, machines)
+    controls : time limit, threads and seed of the solver
+
+    Returns
+    -------
+    Certificates
+
+    Raises
+    ------
+    SolverError
+        If a model's answer and the market contradict each other.
+    """
+    controls = Controls() if controls is None else controls
+    begin = time.perf_counter()
+    rows = tuple(tuple(row) for row in given)
+    rho = _rho(market, rows)
+    efficient, dominating = _dominated(market, rows, controls)
+    envy = _envy(market, rows, controls)
+    above = tuple(i for i, value in enumerate(rho) if value > 1 + TOLERANCE)
+    exists, sharing = _shared(market, controls) if above else (None, None)
+    return Certificates(
+        rho=rho,
+        pareto_efficient=efficient,
+        dominating=dominating,
+        dominating_rho=None if dominating is None else _rho(market, dominating),
+        envy_free=not envy,
+        envy=envy,
+        sharing_incentive=not above,
+        above_one=above,
+        sharing=sharing,
+        sharing_exists=exists,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _rho(market: Market, given: Given) -> tuple[float, ...]:
+    values = [market.value(i, row) for i, row in enumerate(given)]
+    return tuple(1 / value if value else math.inf for value in values)
+
+
+def _dominated(market: Market, given: Given, controls: Controls) -> tuple[bool | None, Given | None]:
+    """Maximise the sum of gains where nobody loses and somebody gains; infeasible if and only if efficient."""
+    from gangopt.formulations.fair_share_certificates import fill_dominating, read_allocation
+
+    model = _model("dominating")
+    try:
+        fill_dominating(model, market, given, strict=True)
+    except InfeasibleError:
+        return True, None
+    solved = _solve(model, controls, maximise=True)
+    if solved.values is None:
+        return (True if solved.termination == "infeasible" else None), None
+    found = read_allocation(model, market)
+    if not _dominates(market, found, given):
+        raise SolverError("the model of dominating allocations returned one that does not dominate")
+    return False, found
+
+
+def _dominates(market: Market, found: Given, given: Given) -> bool:
+    now = [market.value(i, row) for i, row in enumerate(given)]
+    then = [market.value(i, row) for i, row in enumerate(found)]
+    worse = any(better(old, new) for old, new in zip(now, then, strict=True))
+    return not worse and any(better(new, old) for old, new in zip(now, then, strict=True))
+
+
+def _envy(market: Market, given: Given, controls: Controls) -> tuple[Envy, ...]:
+    """Return the pairs whose envy is positive; the optimum of the model has to be the sum of their differences."""
+    from gangopt.formulations.fair_share_certificates import fill_envy
+
+    if len(market.apps) == 1:
+        return ()
+    model = _model("envy")
+    fill_envy(model, market, given)
+    solved = _solve(model, replace(controls, time_limit=None), maximise=False)
+    expected = math.fsum(max(0.0, model.preference[pair]) for pair in model.pairs)
+    if solved.objective is None or abs(solved.objective - expected) > 1e-6 * max(1.0, expected):
+        raise SolverError(f"the model of envy has optimum {solved.objective}, the market says {expected}")
+    now = [market.value(i, row) for i, row in enumerate(given)]
+    pairs = []
+    for i, j in model.pairs:
+        there = market.value(i, given[j])
+        if better(there, now[i]):
+            pairs.append(Envy(i, j, 1 / now[i] if now[i] else math.inf, 1 / there))
+    return tuple(pairs)
+
+
+def _shared(market: Market, controls: Controls) -> tuple[bool | None, Given | None]:
+    """Look for an allocation that gives every app rho of at most 1."""
+    from gangopt.formulations.fair_share_certificates import fill_sharing, read_allocation
+
+    model = _model("sharing")
+    try:
+        fill_sharing(model, market)
+    except InfeasibleError:
+        return False, None
+    solved = _solve(model, controls, maximise=False)
+    if solved.values is not None:
+        return True, read_allocation(model, market)
+    return (False, None) if solved.termination == "infeasible" else (None, None)
+
+
+def _model(name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    from pyomo.environ import ConcreteModel
+
+    return ConcreteModel(name=name)
+
+
+def _solve(model: Any, controls: Controls, *, maximise: bool) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    from pyomo.environ import Objective, maximize, minimize
+
+    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.highs import solve_model
+
+    model.objective = Objective(expr=model.objective_value, sense=maximize if maximise else minimize)
+    return solve_model(model, replace(settings_of(controls), explain=False, on_progress=None))

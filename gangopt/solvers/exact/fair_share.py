@@ -1,0 +1,226 @@
+"""Exact max-min finish-time fairness: thresholds on V = 1 / rho, raised app by app in lexicographic order."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gangopt.errors import InfeasibleError, SolverError
+from gangopt.formulations.fair_share_options import cheapest, options_of, require_option
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_market import bundles_of, rows_of
+from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.heuristics.fair_share import greedy_allocation
+
+__all__ = ["exact"]
+
+
+def exact(instance: FairShareInstance, controls: Controls, *, refine: bool = True) -> Outcome:
+    """Minimise the largest rho, then the second largest among those optima, and so on to the last app.
+
+    V takes finitely many values, so the least V of an optimum is the greatest one at which a packing model is feasible;
+    it is found by bisection. Each model keeps, for each app and place, only the smallest bundle worth a threshold. The
+    order of the other apps is found alike, with rows that count the apps below each threshold already settled: first
+    the next threshold, then the least number of apps at it.
+
+    Parameters
+    ----------
+    instance : apps and GPUs
+    controls : settings of the call
+    refine : whether to go on after the largest rho
+
+    Returns
+    -------
+    Outcome
+        Metric `settled_apps` counts the apps whose place in the order is proven.
+
+    Raises
+    ------
+    InfeasibleError
+        If not every app can get a value above 0.
+    """
+    search = _Search(instance, controls)
+    termination: Termination = "optimal"
+    reason = None
+    try:
+        while search.settled < len(search.options) and (refine or not search.settled):
+            if not search.stage():
+                termination, reason = "time_limit", None
+                break
+    except KeyboardInterrupt:
+        termination, reason = "interrupted", "interrupted by the user"
+    return search.outcome(termination, reason)
+
+
+@dataclass(frozen=True)
+class _Cap:
+    """At most `count` apps have V below `value`."""
+
+    value: float
+    count: int
+
+
+class _Search:
+    """One call: the incumbent, what is settled, and the models solved for it."""
+
+    def __init__(self, instance: FairShareInstance, controls: Controls) -> None:
+        self.instance, self.market, self.controls = instance, instance.market, controls
+        self.options = [[item for item in mine if item.value > 0] for mine in options_of(self.market)]
+        require_option(self.market, self.options)
+        self.values = sorted({item.value for mine in self.options for item in mine})
+        self.best = sorted(max(item.value for item in mine) for mine in self.options)
+        self.caps: list[_Cap] = []
+        self.settled = 0
+        self.given: tuple[tuple[int, ...], ...] | None = None
+        self.reached: list[float] = []
+        self.ceiling = self.best[0]
+        self.trajectory: list[tuple[float, float | None, float | None]] = []
+        self.build_seconds, self.models = 0.0, 0
+        self.solver, self.version = "", ""
+        self.solver_options: dict[str, Any] = {}
+        self._take(greedy_allocation(self.market))
+        if controls.start is not None:
+            self._take(rows_of(controls.start.bundles, len(instance.machines)))
+
+    def _take(self, given: tuple[tuple[int, ...], ...]) -> None:
+        """Keep an allocation that serves every app, if it is lexicographically better than the incumbent."""
+        reached = sorted(self.market.value(i, row) for i, row in enumerate(given))
+        if reached[0] and reached > self.reached:
+            self.given, self.reached = given, reached
+            self._report()
+
+    def _report(self) -> None:
+        objective = None if self.given is None else 1 / self.reached[0]
+        self.trajectory.append((self.controls.elapsed(), objective, 1 / self.ceiling))
+        if self.controls.on_progress is not None:
+            self.controls.on_progress(ProgressEvent(*self.trajectory[-1]))
+
+    def stage(self) -> bool:
+        """Settle the next threshold and the apps at it; return False if the time is over."""
+        threshold = self._highest_threshold()
+        if threshold is None:
+            return False
+        self.caps.append(_Cap(threshold, self.settled))
+        above = bisect_left(self.values, threshold) + 1
+        if above == len(self.values):
+            self.settled = len(self.options)
+            return True
+        count = self._fewest_below(self.values[above])
+        if count is None:
+            return False
+        self.caps.append(_Cap(self.values[above], count))
+        self.settled = count
+        return True
+
+    def _highest_threshold(self) -> float | None:
+        """Bisect for the greatest value that all but the settled apps can have together; None if the time is over."""
+        low = 0 if not self.caps else bisect_left(self.values, self.caps[-1].value)
+        high = bisect_left(self.values, self.best[self.settled])
+        if self.given is None:
+            found = self.solve([_Cap(self.values[0], 0)])
+            if found is None:
+                return None
+            if not found:
+                raise InfeasibleError("everyone_served: no allocation gives every app a value above 0")
+        while True:
+            low = max(low, self._reached_index())
+            if low >= high:
+                return self.values[high]
+            middle = (low + high + 1) // 2
+            verdict = self.solve([_Cap(self.values[middle], self.settled)])
+            if verdict is None:
+                return None
+            low, high = (middle, high) if verdict else (low, middle - 1)
+            if not self.settled:
+                self.ceiling = self.values[high]
+                self._report()
+
+    def _reached_index(self) -> int:
+        value = self.reached[self.settled]
+        at = bisect_left(self.values, value)
+        return at if at < len(self.values) and self.values[at] <= value else at - 1
+
+    def _fewest_below(self, value: float) -> int | None:
+        """Return the least number of apps below a value; None if the time is over."""
+        found = self.solve([], value)
+        if found is None:
+            return None
+        if not found:
+            raise SolverError(f"{self.instance.name}: an allocation was found that a later model calls infeasible")
+        return sum(item < value for item in self.reached)
+
+    def solve(self, more: list[_Cap], fewest_below: float | None = None) -> bool | None:
+        """Look for an allocation within the caps and further ones; keep it.
+
+        Parameters
+        ----------
+        more : caps beside those settled
+        fewest_below : a value; the number of apps below it is minimised
+
+        Returns
+        -------
+        bool or None
+            Whether there is one; None if the time is over.
+        """
+        from gangopt.solvers.exact.by_form import settings_of
+        from gangopt.solvers.highs import solve_model
+
+        begin = time.perf_counter()
+        try:
+            model = self._model([*self.caps, *more], fewest_below)
+        except InfeasibleError:
+            return False
+        self.build_seconds += time.perf_counter() - begin
+        settings = replace(settings_of(self.controls), rel_gap=0.0, explain=False, on_progress=None)
+        solved = solve_model(model, settings)
+        self.models += 1
+        self.solver, self.version, self.solver_options = solved.solver, solved.version, solved.options
+        if solved.termination == "infeasible":
+            return False
+        if solved.values is not None:
+            from gangopt.formulations.fair_share_certificates import read_allocation
+
+            self._take(read_allocation(model, self.market))
+        return True if solved.termination == "optimal" else None
+
+    def _model(self, caps: list[_Cap], fewest_below: float | None) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        from pyomo.environ import ConcreteModel, Constraint, Objective
+
+        from gangopt.formulations.fair_share_certificates import add_allocation
+        from gangopt.formulations.fair_share_goal import linear
+
+        thresholds = sorted({cap.value for cap in caps} | ({fewest_below} if fewest_below is not None else set()))
+        options = cheapest(self.options, thresholds)
+        require_option(self.market, options)
+        model = ConcreteModel(name=self.instance.name)
+        variable = add_allocation(model, self.market, options)
+
+        def below(value: float) -> list[tuple[float, Any]]:
+            return [(1.0, var) for item, var in variable.items() if item.value < value]
+
+        limits = [(terms, cap.count) for cap in caps if (terms := below(cap.value))]
+        model.apps_below = Constraint(range(len(limits)), rule=lambda _, k: (None, linear(limits[k][0]), limits[k][1]))
+        counted = [] if fewest_below is None else below(fewest_below)
+        model.objective = Objective(expr=linear(counted) if counted else 0.0)
+        return model
+
+    def outcome(self, termination: Termination, reason: str | None) -> Outcome:
+        """Return what was found."""
+        elapsed = self.controls.elapsed()
+        return Outcome(
+            termination=termination,
+            solution=None if self.given is None else FairShareSolution(bundles_of(self.given)),
+            bound=1 / self.ceiling,
+            form="places" if self.market.held.any() else "patterns",
+            build_seconds=self.build_seconds,
+            solve_seconds=elapsed - self.build_seconds,
+            trajectory=tuple(self.trajectory),
+            solver=self.solver,
+            version=self.version,
+            options=self.solver_options,
+            metrics={"settled_apps": self.settled, "models": self.models},
+            reason=reason,
+        )

@@ -1,0 +1,214 @@
+"""Heuristics of `fair_share`: dominant-resource fairness, a greedy rule on rho, equal counts, and chance."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_market import Market, bundles_of
+from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.solvers.heuristics.fair_share_placing import place_counts
+
+__all__ = ["drf", "equal", "greedy_allocation", "max_min_rho", "progressive_filling", "random"]
+
+Placement = Literal["adverse", "pack", "spread"]
+
+_SLACK = 1e-9
+"""Relative excess of a resource's capacity that is overlooked: sums of decimal fractions are not exact."""
+
+
+def drf(
+    instance: FairShareInstance, *, counts: Literal["filling", "lp"] = "filling", placement: Placement = "adverse"
+) -> FairShareSolution:
+    """Give equal dominant shares in whole GPUs, then place the counts without regard to what they are worth there.
+
+    The share of an app is the greatest part of GPUs or of a resource that it has. Counts come from
+    `progressive_filling`, or from the linear program's shares rounded down and filled up alike. Dominant-resource
+    fairness knows no places; `placement` says how the counts meet the machines, see `place_counts`. The default is
+    what the rule cannot exclude.
+
+    Parameters
+    ----------
+    instance : apps and GPUs
+    counts : `filling` one GPU after another, or `lp`
+    placement : `adverse`, `pack` or `spread`
+
+    Returns
+    -------
+    FairShareSolution
+
+    References
+    ----------
+    Ghodsi et al.: Dominant Resource Fairness, NSDI 2011, algorithm 1. THEMIS (NSDI 2020), figure 5.
+    """
+    market = instance.market
+    start = None
+    if counts == "lp":
+        from gangopt.solvers.exact.fair_share_drf import dominant_share_gpus
+
+        start = np.floor(np.array(dominant_share_gpus(market)) * (1 + _SLACK) + _SLACK).astype(np.int64)
+    return FairShareSolution(bundles_of(place_counts(market, progressive_filling(market, start), placement)))
+
+
+def progressive_filling(market: Market, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Give one GPU after another to the app of the least dominant share, ties to the lower index.
+
+    An app leaves when it has what it wants, or when a GPU more would exceed what is on offer. Held GPUs count as
+    received.
+
+    Parameters
+    ----------
+    market : apps and GPUs
+    start : GPUs given before, shape (apps,); None for none
+
+    Returns
+    -------
+    ndarray, shape (apps,)
+        GPUs given to each app.
+    """
+    held = market.held
+    given = np.zeros(len(market.apps), dtype=np.int64) if start is None else start.copy()
+    share = market.unit_shares()
+    free = market.total_gpus - int(given.sum())
+    left = market.capacities - given @ market.demands
+    active = list(range(len(market.apps)))
+    while free and active:
+        app = min(active, key=lambda i: ((held[i] + given[i]) * share[i], i))
+        fits = np.all(market.demands[app] <= left + _SLACK * market.capacities)
+        if given[app] >= market.wanted[app] or not fits:
+            active.remove(app)
+            continue
+        given[app] += 1
+        free -= 1
+        left = left - market.demands[app]
+    return given
+
+
+def max_min_rho(instance: FairShareInstance) -> FairShareSolution:
+    """Raise the app of the largest rho by the fewest GPUs that raise it, again and again; see `greedy_allocation`.
+
+    Parameters
+    ----------
+    instance : apps and GPUs
+
+    Returns
+    -------
+    FairShareSolution
+    """
+    return FairShareSolution(bundles_of(greedy_allocation(instance.market)))
+
+
+def greedy_allocation(market: Market) -> tuple[tuple[int, ...], ...]:
+    """Return the allocation of the greedy rule on rho.
+
+    The app of the least V gets GPUs on top of those it has: on one machine, in one rack, or anywhere, as many as are
+    needed for V to rise. The way of fewest GPUs is taken, of these the one of greatest V, then the narrowest place,
+    then the place of the lowest index; inside it, machines where the app has GPUs first, then those with the fewest
+    free. An app that nothing raises leaves. Ties between apps go to the lower index.
+
+    Parameters
+    ----------
+    market : apps and GPUs
+
+    Returns
+    -------
+    tuple of tuple of int
+        GPUs given, shape (apps, machines).
+    """
+    free = market.gpus.copy()
+    left = market.capacities.copy()
+    given = np.zeros((len(market.apps), len(market.gpus)), dtype=np.int64)
+    worth = [market.value(i, given[i]) for i in range(len(market.apps))]
+    active = list(range(len(market.apps)))
+    while active:
+        app = min(active, key=lambda i: (worth[i], i))
+        step = _cheapest_step(market, app, given[app], worth[app], free)
+        if step is None or np.any(int(step.sum()) * market.demands[app] > left + _SLACK * market.capacities):
+            active.remove(app)
+            continue
+        given[app] += step
+        free -= step
+        left -= int(step.sum()) * market.demands[app]
+        worth[app] = market.value(app, given[app])
+    return tuple(tuple(row) for row in given.tolist())
+
+
+def _cheapest_step(
+    market: Market, app: int, row: NDArray[np.int64], worth: float, free: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return GPUs to add on each machine, or None if nothing raises V."""
+    best: tuple[int, float, int, int] | None = None
+    for level, table in enumerate(market.values[app]):
+        room, own = market.in_places(level, free), market.in_places(level, row)
+        # the first count that is worth more; the table does not fall
+        needed = int(np.searchsorted(table, worth, side="right"))
+        if needed == len(table):
+            continue
+        for place in market.places(app, level):
+            more = max(0, needed - int(own[place]))
+            if more <= room[place]:
+                key = (more, -market.entry(app, level, int(own[place]) + more), level, place)
+                best = key if best is None else min(best, key)
+    if best is None:
+        return None
+    return _fill(best[0], np.where(market.inside(*best[2:]), free, 0), row)
+
+
+def _fill(count: int, free: NDArray[np.int64], row: NDArray[np.int64]) -> NDArray[np.int64]:
+    step = np.zeros_like(free)
+    for machine in sorted(np.flatnonzero(free).tolist(), key=lambda m: (row[m] == 0, free[m], m)):
+        take = min(count, int(free[machine]))
+        step[machine] = take
+        count -= take
+    return step
+
+
+def equal(instance: FairShareInstance, *, placement: Placement = "pack") -> FairShareSolution:
+    """Give every app the same count, G / n rounded down, whatever it wants; placed by `place_counts`.
+
+    Parameters
+    ----------
+    instance : apps and GPUs
+    placement : `adverse`, `pack` or `spread`
+
+    Returns
+    -------
+    FairShareSolution
+    """
+    market = instance.market
+    counts = np.full(len(market.apps), market.total_gpus // len(market.apps))
+    for app in range(len(counts)):
+        while counts[app] and np.any(counts @ market.demands > market.capacities * (1 + _SLACK)):
+            counts -= counts > 0
+    return FairShareSolution(bundles_of(place_counts(market, counts, placement)))
+
+
+def random(instance: FairShareInstance, *, seed: int = 0) -> FairShareSolution:
+    """Give each GPU, machine by machine, to an app drawn among those that still want one and whose needs fit.
+
+    Parameters
+    ----------
+    instance : apps and GPUs
+    seed : of numpy's default generator
+
+    Returns
+    -------
+    FairShareSolution
+    """
+    market = instance.market
+    generator = np.random.default_rng(seed)
+    given = np.zeros((len(market.apps), len(market.gpus)), dtype=np.int64)
+    left = market.capacities.copy()
+    for machine, gpus in enumerate(market.gpus.tolist()):
+        for _ in range(gpus):
+            fits = np.all(market.demands <= left + _SLACK * market.capacities, axis=1)
+            open_to = np.flatnonzero((given.sum(axis=1) < market.wanted) & fits)
+            if not len(open_to):
+                break
+            app = int(generator.choice(open_to))
+            given[app, machine] += 1
+            left -= market.demands[app]
+    return FairShareSolution(bundles_of(given.tolist()))

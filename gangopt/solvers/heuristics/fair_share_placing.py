@@ -1,0 +1,59 @@
+"""How counts of GPUs that a rule without places gives meet the machines."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.instances.fair_share_market import Market
+
+__all__ = ["place_counts"]
+
+
+def place_counts(
+    market: Market, counts: NDArray[np.int64], placement: Literal["adverse", "pack", "spread"]
+) -> tuple[tuple[int, ...], ...]:
+    """Place a count of GPUs for each app, in the order of the apps.
+
+    - `pack`: machines are emptied in their order;
+    - `spread`: each GPU goes to the machine with the fewest GPUs of the app, of these with the most free, of these
+      the first;
+    - `adverse`: whichever of the two is worth less to the app; `pack` where they are worth the same.
+
+    Parameters
+    ----------
+    market : apps and GPUs
+    counts : GPUs of each app, together at most what is on offer, shape (apps,)
+    placement : which rule
+
+    Returns
+    -------
+    tuple of tuple of int
+        GPUs given, shape (apps, machines).
+    """
+    free = market.gpus.copy()
+    rows = []
+    for app, count in enumerate(counts.tolist()):
+        row = _spread(count, free) if placement == "spread" else _pack(count, free)
+        if placement == "adverse":
+            spread = _spread(count, free)
+            row = spread if market.value(app, spread) < market.value(app, row) else row
+        free = free - row
+        rows.append(tuple(row.tolist()))
+    return tuple(rows)
+
+
+def _pack(count: int, free: NDArray[np.int64]) -> NDArray[np.int64]:
+    before = np.cumsum(free) - free
+    row: NDArray[np.int64] = np.clip(count - before, 0, free)
+    return row
+
+
+def _spread(count: int, free: NDArray[np.int64]) -> NDArray[np.int64]:
+    row = np.zeros_like(free)
+    for _ in range(count):
+        machine = min(np.flatnonzero(row < free).tolist(), key=lambda m: (row[m], row[m] - free[m], m))
+        row[machine] += 1
+    return row
