@@ -33,7 +33,8 @@ def cluster_of(name: str) -> Cluster | None:
 
     if name in cluster_names():
         return load_cluster(name)
-    if name.endswith(".json") and file_kind(name) in {"file", "stream"}:
+    kind = file_kind(name)
+    if kind == "file" or (kind == "stream" and name.endswith(".json")):
         value = read_json(name)
         if isinstance(value, dict) and "nodes" in value:
             return load_cluster(name)

@@ -15,6 +15,7 @@ __all__ = [
     "count",
     "label",
     "natural_key",
+    "number_label",
     "shown",
     "text",
     "tidy",
@@ -76,6 +77,12 @@ def label(value: object, where: str) -> str:
     if not isinstance(value, str) or not value or not value.isprintable():
         raise InputError(f"{where} is {shown(value)}; it must be non-empty printable text")
     return str(value)
+
+
+def number_label(value: object) -> str | None:
+    """Return a whole number as the text that is its label, None for anything else."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return str(int(value)) if whole else None  # type: ignore[call-overload]
 
 
 def text(value: object, where: str) -> str:

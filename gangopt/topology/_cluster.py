@@ -188,9 +188,10 @@ class Cluster:
         Parameters
         ----------
         graph : networkx.Graph or networkx.DiGraph
-            A rooted tree over text labels. Edges of a DiGraph go from parent to child; those of a Graph
-            have no direction. Every child is one level below its parent, except that GPUs may sit directly
-            under a machine: they then get one slot, labelled ``<machine>.s0``. It is copied.
+            A rooted tree over text labels; whole numbers become text. Edges of a DiGraph go from parent to
+            child; those of a Graph have no direction. Every child is one level below its parent, except that
+            GPUs may sit directly under a machine: they then get one slot, labelled ``<machine>.s0``. It is
+            copied.
         level : str
             Node attribute with ``cluster``, ``rack``, ``machine``, ``slot`` or ``gpu``.
         capacities : str or mapping of str to str
@@ -254,11 +255,12 @@ class Cluster:
         """The tree as a frozen networkx DiGraph with edges from parent to child, built on first use.
 
         Nodes have ``level``; machines have ``capacities`` and ``gpu_type``; edges have ``bandwidth`` (Gb/s,
-        None where unknown). It is a view: the cluster itself rests on its arrays.
+        None where unknown). Attributes are read-only too; ``graph.copy()`` is a graph of your own to change.
         """
         from gangopt.topology._graph import graph_of
+        from gangopt.topology._readonly import frozen
 
-        return graph_of(self)
+        return frozen(graph_of(self))
 
     @cached_property
     def gpu_machine(self) -> Ints:

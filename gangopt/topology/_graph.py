@@ -24,7 +24,7 @@ _ABSENT = object()
 
 
 def graph_of(cluster: Cluster) -> nx.DiGraph:
-    """Return the frozen networkx DiGraph of a cluster, nodes level by level in index order."""
+    """Return a new networkx DiGraph of a cluster, nodes level by level in index order."""
     graph = nx.DiGraph(name=cluster.name, description=cluster.description, source=cluster.source)
     graph.add_node(cluster.root, level="cluster")
     graph.add_nodes_from(cluster.racks, level="rack")
@@ -42,7 +42,7 @@ def graph_of(cluster: Cluster) -> nx.DiGraph:
     for above, parents, labels, bandwidths in edges:
         for parent, label, value in zip(parents, labels, bandwidths.tolist(), strict=True):
             graph.add_edge(above[parent], label, bandwidth=None if math.isnan(value) else _checks.tidy(value))
-    return nx.freeze(graph)
+    return graph
 
 
 def tree_from_graph(
@@ -61,7 +61,7 @@ def tree_from_graph(
         _checks.label(attribute, "an attribute name")
     if not isinstance(capacities, str):
         _check_columns(capacities)
-    checked = _simple_graph(graph)
+    checked = _with_text_labels(_simple_graph(graph))
     levels = _levels(checked, level)
     _check_root(levels)
     parents = _parents(checked, levels)
@@ -84,6 +84,15 @@ def _simple_graph(graph: object) -> nx.Graph:
     if not len(graph):
         raise InputError("the graph is empty; it must have a cluster, a rack and a machine at least")
     return graph
+
+
+def _with_text_labels(graph: nx.Graph) -> nx.Graph:
+    """Return the graph with text in place of whole numbers, with which networkx's own generators label nodes."""
+    texts = {node: text for node in graph if (text := _checks.number_label(node)) is not None}
+    for node, text in texts.items():
+        if text in graph:
+            raise InputError(f"label {shown(node)} and label {shown(text)} are both used; they are one label as text")
+    return nx.relabel_nodes(graph, texts) if texts else graph
 
 
 def _levels(graph: nx.Graph, attribute: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from gangopt.errors import InputError
-from gangopt.topology._checks import shown
+from gangopt.topology._checks import number_label, shown
 from gangopt.topology._graph import graph_of
 
 if TYPE_CHECKING:
@@ -111,9 +111,10 @@ def _add_edges(graph: nx.Graph, rows: list[Any], key: str, strict: bool) -> None
 def _label(row: Mapping[str, Any], field: str, where: str) -> str:
     if field not in row:
         raise InputError(f"{where} has no {field!r}; it must have the label of a node")
-    value = row[field]
+    number = number_label(row[field])
+    value = row[field] if number is None else number
     if not isinstance(value, str):
-        raise InputError(f"{where}.{field} is {shown(value)}; it must be text")
+        raise InputError(f"{where}.{field} is {shown(value)}; it must be text or a whole number")
     return value
 
 

@@ -58,9 +58,10 @@ def test_show_prints_and_draws_a_cluster(call, refused, tmp_path):
     assert call("show", "tiresias-testbed", "-o", picture)[0] == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     code, out, _ = call("show", "tiresias-testbed", "--json")
-    file = tmp_path / "cluster.json"
-    file.write_text(out)
-    assert call("show", file)[1] == call("show", "tiresias-testbed")[1]
+    for name in ("cluster.json", "cluster"):
+        file = tmp_path / name
+        file.write_text(out)
+        assert call("show", file)[1] == call("show", "tiresias-testbed")[1]
     assert "pictures are drawn of clusters" in refused("show", TINY, "-o", tmp_path / "a.png")
 
 

@@ -1,6 +1,8 @@
 """The builders of a cluster, its array views, equality and immutability."""
 
 import copy
+import json
+import operator
 import pickle
 import subprocess
 import sys
@@ -232,11 +234,49 @@ def test_nothing_can_be_changed():
         cluster.graph.add_node("x")
 
 
-def test_a_change_of_the_graph_view_does_not_reach_the_cluster():
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda g: g.nodes["m0"]["capacities"].update(cpu=99),
+        lambda g: g.nodes["m0"]["capacities"].__setitem__("cpu", 99),
+        lambda g: g.nodes["m0"].pop("level"),
+        lambda g: g.nodes["m0"].setdefault("colour", "red"),
+        lambda g: operator.ior(g.nodes["m0"], {"level": "rack"}),
+        lambda g: g.edges["r0", "m0"].__delitem__("bandwidth"),
+        lambda g: g.edges["r0", "m0"].popitem(),
+        lambda g: g["r0"]["m0"].update(bandwidth=1),
+        lambda g: g.pred["m0"]["r0"].clear(),
+        lambda g: g.graph.update(name="other"),
+    ],
+)
+def test_attributes_of_the_graph_view_cannot_be_changed(change):
     cluster = small()
-    cluster.graph.nodes["m0"]["capacities"]["cpu"] = 99
+    with pytest.raises(TypeError, match=r"the graph of a cluster is read-only; graph.copy\(\) makes a copy"):
+        change(cluster.graph)
+    assert cluster == small() == Cluster.from_graph(cluster.graph)
+
+
+@pytest.mark.parametrize(
+    "copied", [lambda g: g.copy(), copy.deepcopy, lambda g: pickle.loads(pickle.dumps(g)), lambda g: g.to_undirected()]
+)
+def test_copies_of_the_graph_view_can_be_changed(copied):
+    cluster = small()
+    graph = copied(cluster.graph)
+    graph.nodes["m0"]["capacities"]["cpu"] = 99
+    graph.edges["r0", "m0"]["bandwidth"] = 7
+    changed = Cluster.from_graph(graph)
+    machine = changed.machine_index["m0"]
+    assert changed.capacities[machine, changed.resources.index("cpu")] == 99
+    assert changed.machine_bandwidth[machine] == 7
     assert cluster == small()
-    assert cluster.to_node_link() == small().to_node_link()
+    assert copy.copy(cluster.graph.nodes["m0"]) == cluster.graph.nodes["m0"]
+
+
+def test_node_link_data_are_plain_and_can_be_changed():
+    data = small().to_node_link()
+    machine = next(node for node in data["nodes"] if node["level"] == "machine")
+    machine["capacities"]["cpu"] = 99
+    assert json.loads(json.dumps(nx.node_link_data(small().graph, edges="edges")))["nodes"]
 
 
 def test_a_change_of_the_given_capacities_does_not_reach_the_cluster():

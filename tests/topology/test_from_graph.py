@@ -1,5 +1,7 @@
 """Clusters from networkx graphs: what is accepted, and the error of each defect."""
 
+import json
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -110,7 +112,15 @@ DEFECTS = {
     "level of a wrong type": (with_value("m", level=np.array([1, 2])), "node 'm': 'level' is array"),
     "no root": (with_value("c", level="rack"), r"0 nodes of level cluster \(none\); it must have exactly one root"),
     "two roots": (with_node("d", level="cluster"), r"2 nodes of level cluster \('c', 'd'\); it must have exactly one"),
-    "label that is no text": (with_node(5, level="rack"), "the label of node 6 is 5; it must be non-empty printable"),
+    "label that is no text": (
+        with_node(("r", 5), level="rack"),
+        r"the label of node 6 is \('r', 5\); it must be non-empty",
+    ),
+    "label that is true": (with_node(True, level="rack"), "the label of node 6 is True; it must be non-empty"),
+    "number and its text": (
+        lambda g: g.add_nodes_from([5, "5"], level="rack"),
+        "label 5 and label '5' are both used; they are one label as text",
+    ),
     "empty label": (with_node("", level="rack"), "the label of node 6 is ''; it must be non-empty printable text"),
     "label of two lines": (with_node("a\nb", level="rack"), "the label of node 6 is 'a.*b'; it must be non-empty"),
     "two parents": (
@@ -246,3 +256,15 @@ def test_implicit_slot_label_in_use():
 def test_bad_attribute_names(arguments, message):
     with pytest.raises(InputError, match=message):
         Cluster.from_graph(graph(), **arguments)
+
+
+@pytest.mark.parametrize("number", [int, np.int64])
+def test_whole_numbers_as_labels_become_text(number):
+    graph = nx.balanced_tree(2, 2)
+    nx.set_node_attributes(graph, {0: "cluster", 1: "rack", 2: "rack"} | dict.fromkeys(range(3, 7), "machine"), "level")
+    nx.set_node_attributes(graph, {machine: {"cpu": 4} for machine in range(3, 7)}, "capacities")
+    cluster = Cluster.from_graph(nx.relabel_nodes(graph, number))
+    assert (cluster.root, cluster.racks, cluster.machines) == ("0", ("1", "2"), ("3", "4", "5", "6"))
+    assert cluster.machine_rack.tolist() == [0, 0, 1, 1]
+    assert Cluster.from_node_link(json.loads(json.dumps(nx.node_link_data(graph, edges="edges")))) == cluster
+    assert set(graph) == set(range(7))
