@@ -27,7 +27,7 @@ class PolicyRecord:
     target : `module:function` that makes it; its parameters are the arguments in a name, as `tiresias-l?knob=8`
     needs : columns of the workload that every job must have, beside arrival, GPUs and duration
     machines : whether it needs a cluster with machines, not just a number of GPUs
-    fixed_gangs : whether a job always runs on the GPUs that the workload gives it
+    elastic : whether it changes a job's number of GPUs
     """
 
     name: str
@@ -35,7 +35,7 @@ class PolicyRecord:
     summary: str
     needs: tuple[str, ...] = ()
     machines: bool = False
-    fixed_gangs: bool = True
+    elastic: bool = False
 
     def make(self, **options: Any) -> Policy:  # noqa: ANN401 - options are checked by `bind`
         """Return a policy with these options."""
@@ -105,6 +105,15 @@ policies = Policies(
         PolicyRecord(
             "tiresias-g", f"{_HOME}.tiresias:tiresias_g", "Tiresias: queues by attained service, Gittins within"
         ),
+        PolicyRecord(
+            "optimus", f"{_HOME}.elastic:optimus", "Optimus: tasks by marginal gain, once an interval", elastic=True
+        ),
+        PolicyRecord("drf", f"{_HOME}.elastic:drf", "dominant-resource fairness by progressive filling", elastic=True),
+        PolicyRecord("tetris", f"{_HOME}.elastic:tetris", "Tetris: packing and least remaining time", elastic=True),
+        PolicyRecord(
+            "exact", f"{_HOME}.elastic:exact", "each interval's allocation solved to proven optimality", elastic=True
+        ),
+        PolicyRecord("slaq", f"{_HOME}.slaq:slaq", "SLAQ: GPUs to the job whose loss falls most", elastic=True),
     )
 )
 """Every policy by name."""

@@ -22,7 +22,7 @@ class ServiceDistribution:
 
     The index of a job that has attained a and may have d more is
 
-    .. math:: G(a, d) = \\frac{P(S - a \\le d \\mid S > a)}{E[\\min(S - a, d) \\mid S > a]},
+    .. math:: G(a, d) = \frac{P(S - a \le d \mid S > a)}{E[\min(S - a, d) \mid S > a]},
 
     the chance that it ends within d against the service that it takes until then; 0 where no past job took more than a.
 

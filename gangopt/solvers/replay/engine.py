@@ -124,7 +124,8 @@ class Engine:
         keeps = state.is_running(plan.order)
         if plan.preempt:
             chosen = fill(sizes, state.n_gpus, skip=plan.skip)
-            keeps &= chosen & (sizes == state.held[plan.order])
+            rates = 1.0 if plan.rates is None else plan.rates
+            keeps &= chosen & (sizes == state.held[plan.order]) & (state.asked_rate[plan.order] == rates)
             if plan.places is not None:
                 keeps &= np.array([self._stays(job, plan.places) for job in plan.order.tolist()], dtype=np.bool_)
             self._stop_all_but(plan.order[keeps])
@@ -153,6 +154,7 @@ class Engine:
         state = self.state
         job = int(plan.order[position])
         rate = 1.0 if plan.rates is None else float(plan.rates[position])
+        state.asked_rate[job] = rate
         if place and state.machines is not None:
             level = state.machines.level(place)
             rate /= self._overheads.slowdown(level, bool(self._sensitive[job]))

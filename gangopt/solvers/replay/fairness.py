@@ -17,7 +17,7 @@ __all__ = ["average_presence", "finish_time_fairness", "jain"]
 def average_presence(arrival: Floats, end: Floats) -> Floats:
     r"""Return the time-weighted average number of apps present over the life of each app.
 
-    .. math:: N_i = \\frac{1}{e_i - r_i} \\int_{r_i}^{e_i} |\\{k : r_k \\le t < e_k\\}| \\, dt
+    .. math:: N_i = \frac{1}{e_i - r_i} \int_{r_i}^{e_i} |\{k : r_k \le t < e_k\}| \\, dt
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def average_presence(arrival: Floats, end: Floats) -> Floats:
 def finish_time_fairness(workload: Workload, end: Floats, n_gpus: int) -> Floats:
     r"""Return rho of every app: its time in the shared cluster against that in an exclusive share.
 
-    .. math:: \\rho = \\frac{T_{sh}}{T_{cluster} N_{avg}}
+    .. math:: \rho = \frac{T_{sh}}{T_{cluster} N_{avg}}
 
     T_cluster is the running time of the app with the whole cluster for itself: the sum over its phases of the longest
     job of each phase, but not less than its GPU seconds over the GPUs of the cluster. A job without an app is one.

@@ -93,6 +93,21 @@ class Machines:
         taken = self.free - free
         return tuple((int(machine), int(taken[machine])) for machine in np.flatnonzero(taken))
 
+    def even(self, gpus: int) -> Place | None:
+        """Place a gang evenly on the fewest machines that hold it so, those with the most free GPUs first.
+
+        The first machines get one GPU more where the number does not divide; ties by machine index. Where no even
+        split fits, as `packed`.
+        """
+        order = np.argsort(-self.free, kind="stable")
+        free = self.free[order]
+        for k in range(1, min(len(order), gpus) + 1):
+            counts = np.full(k, gpus // k, dtype=np.int64)
+            counts[: gpus % k] += 1
+            if (counts <= free[:k]).all():
+                return tuple(sorted(zip(order[:k].tolist(), counts.tolist(), strict=True)))
+        return self.packed(gpus)
+
     def _in_turn(self, order: Ints, gpus: int) -> Place | None:
         filled = np.cumsum(self.free[order])
         if not len(filled) or filled[-1] < gpus:
@@ -105,6 +120,7 @@ class Machines:
 
 RULES: Mapping[str, Callable[[Machines, int], Place | None]] = {
     "packed": Machines.packed,
+    "even": Machines.even,
     "consolidated": Machines.consolidated,
     "fragments": Machines.fragments,
     "spread": Machines.spread,

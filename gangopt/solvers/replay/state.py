@@ -49,6 +49,7 @@ class State:
     held : GPUs that each job holds
     first_start : when each job started first, infinite before
     starts : how often each job has started
+    asked_rate : progress per second that the policy gave each job's run, before slowdowns
     ended_at : when each job ended, nan before
     place : (machine, GPUs) pairs of each running job, empty without machines
     rng : random numbers of the policy
@@ -77,6 +78,7 @@ class State:
         self._running: Ints | None = None
         self._left: Floats = self.duration.copy()
         self._rate: Floats = np.ones(n)
+        self.asked_rate: Floats = np.ones(n)
         self._since: Floats = self.arrival.copy()
         self._ready: Floats = self.arrival.copy()
         self._service: Floats = np.zeros(n)
