@@ -17,7 +17,7 @@ __all__ = ["average_presence", "finish_time_fairness", "jain"]
 def average_presence(arrival: Floats, end: Floats) -> Floats:
     r"""Return the time-weighted average number of apps present over the life of each app.
 
-    .. math:: N_i = \frac{1}{e_i - r_i} \int_{r_i}^{e_i} |\{k : r_k \le t < e_k\}| \\, dt
+    .. math:: N_i = \frac{1}{e_i - r_i} \int_{r_i}^{e_i} |\{k : r_k \le t < e_k\}| \, dt
 
     Parameters
     ----------
