@@ -97,10 +97,14 @@ def export(
     form: FormName = None,
 ) -> None:
     """Write a form of an instance as a model file."""
+    from gangopt.decisions import problems
     from gangopt.jsonfile import file_kind
     from gangopt.solvers.export import export as run_export
 
     check_output(output, inputs=[name])
-    written = run_export(load_instance(name), output, form=form, file_format=file_format)
+    instance = load_instance(name)
+    written = run_export(instance, output, form=form, file_format=file_format)
+    negated = file_format == "mps" and problems[instance.noun].sense == "maximise"
+    remark = ", its objective negated: to be minimised" if negated else ""
     # on stdout the line would end up in the model when that is where the model goes
-    typer.echo(f"{output}: form {written} as {file_format}", err=file_kind(output) == "stream")
+    typer.echo(f"{output}: form {written} as {file_format}{remark}", err=file_kind(output) == "stream")

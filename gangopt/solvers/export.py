@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -11,13 +12,16 @@ from gangopt.arguments import unknown
 from gangopt.decisions import problems
 from gangopt.errors import InputError
 from gangopt.instances.contract import Instance
-from gangopt.jsonfile import dump_json, write_bytes, write_text
+from gangopt.jsonfile import dump_json, file_kind, write_bytes, write_text
 from gangopt.registry import Form
 
 __all__ = ["FORMATS", "Format", "export"]
 
 Format = Literal["mps", "lp", "nl", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
+
+LONGEST_LABEL = 120
+"""Characters of a name in a model file: CBC reads names below 160, and Pyomo puts some before a row's."""
 
 
 def export(
@@ -30,7 +34,8 @@ def export(
     instance : what is to be decided
     path : file to write
     form : name of the form, None for the first linear one
-    file_format : `lp` or `mps` (linear forms), `nl` (every form), `json` (columns and rows of a linear form)
+    file_format : `lp` or `mps` (linear forms; mps is to be minimised, what is maximised stands there negated),
+        `nl` (every form), `json` (columns and rows of a linear form)
 
     Returns
     -------
@@ -48,7 +53,7 @@ def export(
     chosen = problem.form(form) if form else next(item for item in problem.forms.values() if item.linear)
     if file_format != "nl" and not chosen.linear:
         raise InputError(f"form {chosen.name} of {problem.noun} is not linear: write it as nl, not as {file_format}")
-    if Path(path).is_dir():
+    if file_kind(path) == "directory":
         raise InputError(f"{os.fspath(path)}: is a directory, cannot be written as a file")
     model = chosen.model(instance)
     if file_format == "json":
@@ -59,12 +64,52 @@ def export(
 
 
 def _written(model: Any, file_format: str) -> bytes:  # noqa: ANN401 - Pyomo is untyped
+    head = b""
+    model.name = re.sub("[^!-~]", "_", model.name)[:LONGEST_LABEL]
+    options: dict[str, Any] = {} if file_format == "nl" else {"labeler": _Labeler()}
+    if file_format == "mps":
+        options["skip_objective_sense"] = True
+        head = _minimised(model)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / f"model.{file_format}"
-        options = {} if file_format == "nl" else {"symbolic_solver_labels": True}
         pyomo_name = "cpxlp" if file_format == "lp" else file_format
         model.write(str(target), format=pyomo_name, io_options=options)
-        return target.read_bytes()
+        return head + target.read_bytes()
+
+
+def _minimised(model: Any) -> bytes:  # noqa: ANN401 - Pyomo is untyped
+    """Turn a maximised objective round, and return the comment that says so.
+
+    The section OBJSENSE is no part of MPS proper: GLPK refuses it, and CBC reads over it and minimises.
+    """
+    import pyomo.environ as pyo
+
+    objective = next(iter(model.component_data_objects(pyo.Objective, active=True)))
+    if objective.sense == pyo.minimize:
+        return b""
+    objective.set_value(-objective.expr)
+    objective.sense = pyo.minimize
+    return b"* the objective is negated: what is maximised stands here to be minimised\n"
+
+
+class _Labeler:
+    """Name every component after the formulation, in letters that every reader takes, no two alike.
+
+    Labels of an instance may differ in signs only, as `a b` and `a_b`; the second gets a number then.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def __call__(self, component: Any) -> str:  # noqa: ANN401 - Pyomo is untyped
+        name = re.sub(r"[^A-Za-z0-9_()]", "_", component.getname(True).replace("[", "(").replace("]", ")"))
+        label = name[:LONGEST_LABEL]
+        number = 1
+        while label in self._taken:
+            number += 1
+            label = f"{name[: LONGEST_LABEL - 12]}_{number}"
+        self._taken.add(label)
+        return label
 
 
 def _arrays_json(instance: Instance, form: Form, model: Any) -> dict[str, Any]:  # noqa: ANN401 - Pyomo is untyped

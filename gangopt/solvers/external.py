@@ -21,21 +21,25 @@ from pyomo.common.log import LoggingIntercept
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.opt import SolverStatus, TerminationCondition
 
-from gangopt.errors import InputError, SolverError, SolverUnavailableError
+from gangopt.errors import InputError, SolverError, SolverUnavailableError, shown
 from gangopt.solvers.external_solvers import EXTERNAL_SOLVERS, ExternalSolver
 from gangopt.solvers.highs.arrays import Floats, LinearArrays
 from gangopt.solvers.highs.compiler import compile_model
+from gangopt.solvers.highs.engine import Engine
 from gangopt.solvers.highs.library import new_highs, release_scheduler, set_options
 from gangopt.solvers.highs.probes import directions, elastic
 from gangopt.solvers.highs.records import SolutionStatus, SolverOutcome, SolveSettings, Termination
 from gangopt.solvers.highs.session import load_values, solve_model
 from gangopt.solvers.highs.trivial import decide, tightened
-from gangopt.solvers.highs.verification import rounded, violation
+from gangopt.solvers.highs.verification import fixed_integers, rounded, violation
 
 __all__ = ["EXTERNAL_SOLVERS", "ExternalSolver", "solve_external"]
 
 _CLAIM_TOLERANCE = 1e-6
 """A bound that is this close to the objective, relative to max(1, abs(objective)), proves it."""
+
+_EARLY = 0.05
+"""Part of the time limit by which a solver's own clock may end it earlier than ours does."""
 
 _TERMINATIONS: dict[Any, Termination | Literal["undecided"]] = {
     TerminationCondition.optimal: "optimal",
@@ -90,7 +94,7 @@ def solve_external(
     solver = EXTERNAL_SOLVERS.get(solver_name)
     if solver is None:
         raise InputError(
-            f"solver {solver_name!r} is not known; known: {', '.join(('gangopt_highs', *EXTERNAL_SOLVERS))}"
+            f"solver {shown(solver_name)} is not known; known: {', '.join(('gangopt_highs', *EXTERNAL_SOLVERS))}"
         )
     run = _Run(solver_name, solver, settings)
     arrays = compile_model(model)
@@ -104,6 +108,7 @@ class _Run:
     def __init__(self, name: str, solver: ExternalSolver, settings: SolveSettings) -> None:
         self._name, self._solver, self._settings = name, solver, settings
         self._notes: list[str] = []
+        self._started = time.perf_counter()
         self.options = self._translated()
         if solver is EXTERNAL_SOLVERS["highs"]:
             set_options(new_highs(), self.options)
@@ -136,22 +141,16 @@ class _Run:
         return {**options, **settings.options}
 
     def solve(self, arrays: LinearArrays) -> SolverOutcome:
-        started = time.perf_counter()
         tight = tightened(arrays)
         decision = decide(tight)
         if decision is not None:
             self._notes += [] if decision.message is None else [decision.message]
             bound = None if decision.values is None else arrays.objective(decision.values)
-            seconds = time.perf_counter() - started
-            return self._outcome(
-                arrays, decision.termination, decision.values, bound, seconds, conflict=decision.conflict
-            )
+            return self._outcome(arrays, decision.termination, decision.values, bound, conflict=decision.conflict)
         termination, point, bound = self._call(tight)
         if termination in {"unbounded", "undecided"}:
             termination, point, bound = self._unbounded_or_infeasible(tight, termination), None, None
-        return self._outcome(
-            arrays, "error" if termination == "undecided" else termination, point, bound, time.perf_counter() - started
-        )
+        return self._outcome(arrays, "error" if termination == "undecided" else termination, point, bound)
 
     def _unbounded_or_infeasible(self, tight: LinearArrays, claimed: str) -> Termination:
         """Decide what an interface leaves open: is there a point at all, and a direction that improves without end?
@@ -172,11 +171,14 @@ class _Run:
 
     def _call(self, tight: LinearArrays) -> tuple[Termination | Literal["undecided"], Floats | None, float | None]:
         model, columns = _plain_model(tight)
+        left = self._seconds_left()
+        if left is not None and left <= 0:
+            self._notes.append("out of time before the solver was called")
+            return "time_limit", None, None
         release_scheduler()
-        started = time.perf_counter()
         try:
             with LoggingIntercept(level=logging.WARNING):
-                results = self._ask(model)
+                results = self._ask(model, left)
                 condition = results.solver.termination_condition
                 point = None if condition == _NO_POINT else _point_of(model, columns, results)
         except InputError:
@@ -185,10 +187,7 @@ class _Run:
             reason = str(error).strip().splitlines()[0]
             raise SolverError(f"{self._name} failed with the options {self.options}: {reason}") from error
         termination: Termination | Literal["undecided"]
-        if condition in _STOPPED:
-            termination = self._why_stopped(condition, time.perf_counter() - started)
-        else:
-            termination = _TERMINATIONS.get(condition, "error")
+        termination = self._why_stopped(condition) if condition in _STOPPED else _TERMINATIONS.get(condition, "error")
         if termination == "error":
             self._notes.append(f"{self._name} ended with the condition {condition}")
         problem = results.problem
@@ -196,17 +195,25 @@ class _Run:
         known = self._solver.reports_bound and isinstance(bound, int | float) and math.isfinite(bound)
         return termination, point, float(bound) if known else None
 
-    def _why_stopped(self, condition: Any, seconds: float) -> Termination:  # noqa: ANN401
-        """Tell a time limit from a gap that was reached, where an interface only says that a point is feasible."""
+    def _seconds_left(self) -> float | None:
+        """Return what is left of the time limit, to which making the model is charged."""
         limit = self._settings.time_limit
-        if limit is not None and seconds >= limit:
+        return None if limit is None else limit - (time.perf_counter() - self._started)
+
+    def _why_stopped(self, condition: Any) -> Termination:  # noqa: ANN401
+        """Tell a time limit from a gap that was reached, where an interface only says that a point is feasible."""
+        left = self._seconds_left()
+        if left is not None and left <= _EARLY * (self._settings.time_limit or 0.0):
             return "time_limit"
         gap_asked = self._settings.rel_gap > 0 or self._settings.abs_gap > 0
         return "optimal" if gap_asked and condition != _NO_POINT else "error"
 
-    def _ask(self, model: Any) -> Any:  # noqa: ANN401
+    def _ask(self, model: Any, left: float | None) -> Any:  # noqa: ANN401
         """Call the interface; a solver that skips options it does not know is found out by its log."""
-        arguments: dict[str, Any] = {"load_solutions": False, "options": dict(self.options)}
+        options = dict(self.options)
+        if left is not None and self._solver.time_limit not in self._settings.options:
+            options[self._solver.time_limit] = self._solver.seconds(left)
+        arguments: dict[str, Any] = {"load_solutions": False, "options": options}
         if self._solver.refusal is None:
             return self._interface.solve(model, **arguments)
         with tempfile.TemporaryDirectory() as folder:
@@ -224,19 +231,19 @@ class _Run:
         termination: Termination,
         point: Floats | None,
         bound: float | None,
-        seconds: float,
         conflict: tuple[str, ...] = (),
     ) -> SolverOutcome:
         values, objective = None, None
         status: SolutionStatus = "none"
+        seconds = time.perf_counter() - self._started
         if point is not None and termination not in {"infeasible", "unbounded"}:
             tight = tightened(arrays)
-            values = rounded(tight, point)
-            broken = violation(tight, values, point)
+            values, broken = _checked(tight, point)
             if broken is None:
                 objective, status = arrays.objective(values), "feasible"
             else:
-                termination, values = "error", None
+                values = None
+                termination = termination if termination in {"time_limit", "interrupted"} else "error"
                 self._notes.append(f"the point that {self._name} returned was refused: {broken}")
         if objective is not None:
             bound, status = self._proven(arrays, objective, bound, termination == "optimal")
@@ -271,6 +278,22 @@ class _Run:
             self._notes.append(f"{self._name} gives the bound {bound}, beyond the objective {objective}")
             return None, "feasible"
         return (objective, "optimal") if distance <= tolerance else (bound, "feasible")
+
+
+def _checked(tight: LinearArrays, point: Floats) -> tuple[Floats, str | None]:
+    """Return a point with its continuous values computed anew for its whole numbers, and the rule that it breaks.
+
+    Interfaces that go through text files hand over a few digits of each value only.
+    """
+    values = rounded(tight, point)
+    broken = violation(tight, values, point)
+    if not tight.is_mip or tight.integer.all():
+        return values, broken
+    rest = fixed_integers(tight, values)
+    again = Engine(SolveSettings()).solve(rest, tightened(rest), None)
+    if again.termination != "optimal" or again.values is None:
+        return values, broken
+    return again.values, violation(tight, again.values)
 
 
 def _interface(name: str, solver: ExternalSolver) -> Any:  # noqa: ANN401

@@ -1,12 +1,17 @@
 """Exported models keep the formulation's names and its optimum."""
 
 import json
+import shutil
+import subprocess
 
 import highspy
+import pyomo.environ as pyo
 import pytest
 
 import gangopt
 from gangopt.errors import InputError
+from gangopt.instances.parameters import ParametersInstance
+from gangopt.solvers.export import _written as written
 from gangopt.solvers.export import export
 
 LINEAR = [
@@ -30,8 +35,9 @@ def test_a_model_file_has_the_same_optimum(noun, form, file_format, tmp_path, sm
     instance = gangopt.load(small_names[noun])
     file = tmp_path / f"model.{file_format}"
     assert export(instance, file, form=form, file_format=file_format) == form
-    expected = gangopt.solve(instance, form=form)
-    assert optimum_of(file) == pytest.approx(expected.objective, rel=1e-6, abs=1e-6)
+    expected = gangopt.solve(instance, form=form).objective
+    negated = file_format == "mps" and gangopt.problems[noun].sense == "maximise"
+    assert optimum_of(file) == pytest.approx(-expected if negated else expected, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize(("noun", "form"), LINEAR)
@@ -39,7 +45,7 @@ def test_json_holds_columns_and_rows_by_name(noun, form, tmp_path, small_names):
     file = tmp_path / "model.json"
     export(gangopt.load(small_names[noun]), file, form=form, file_format="json")
     record = json.loads(file.read_text())
-    assert record["sense"] == "minimise"
+    assert record["sense"] == gangopt.problems[noun].sense
     assert len({column["name"] for column in record["columns"]}) == len(record["columns"])
     assert all(0 <= index < len(record["columns"]) for row in record["rows"] for index, _ in row["terms"])
 
@@ -65,3 +71,80 @@ def test_each_wrong_argument_has_its_message(tmp_path):
     with pytest.raises(InputError, match="is a directory"):
         export(gangopt.load("parameters/random?blocks=4&servers=2"), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def awkward():
+    """Two servers, and blocks whose labels differ in signs, case and length only, or are in no ASCII letter."""
+    labels = (
+        "a b",
+        "a_b",
+        "a.b",
+        "A_b",
+        "\u30d6\u30ed\u30c3\u30af",
+        "\u30d6\u30ed\u30c3\u30c9",
+        "x" * 199 + "1",
+        "x" * 199 + "2",
+        "a_b_2",
+    )
+    return ParametersInstance(
+        name="an awkward\u00e9 $name", shapes=tuple((size,) for size in range(9, 18)), servers=2, labels=labels
+    )
+
+
+@pytest.mark.parametrize("file_format", ["lp", "mps", "nl", "json"])
+def test_labels_that_differ_in_signs_only_are_told_apart(awkward, file_format, tmp_path):
+    file = tmp_path / f"model.{file_format}"
+    export(awkward, file, form="assign", file_format=file_format)
+    if file_format in {"lp", "mps"}:
+        text = file.read_bytes().decode("ascii")
+        assert max(map(len, text.split())) < 160
+        assert optimum_of(file) == pytest.approx(gangopt.solve(awkward, form="assign").objective)
+
+
+@pytest.mark.parametrize("file_format", ["lp", "mps"])
+@pytest.mark.parametrize("maximised", [False, True])
+def test_glpk_and_cbc_read_what_is_written(awkward, file_format, maximised, tmp_path):
+    file = tmp_path / f"model.{file_format}"
+    model = gangopt.problems["parameters"].forms["assign"].model(awkward)
+    if maximised:
+        turn_round(model)
+    file.write_bytes(written(model, file_format))
+    expected = optimum_of(file)
+    if maximised:
+        assert b"negated" in file.read_bytes().partition(b"\n")[0] or file_format == "lp"
+    found = {"glpsol": glpk_optimum(file, file_format), "cbc": cbc_optimum(file)}
+    # cbc prints the minimised value also of what is maximised
+    assert {name: abs(value) for name, value in found.items() if value is not None} == {
+        name: pytest.approx(abs(expected), abs=1e-6) for name, value in found.items() if value is not None
+    }
+
+
+def turn_round(model):
+    """Make the model maximise the negated objective."""
+    objective = next(model.component_data_objects(pyo.Objective, active=True))
+    objective.set_value(-objective.expr)
+    objective.sense = pyo.maximize
+
+
+def glpk_optimum(file, file_format):
+    """Objective that glpsol finds, None where it is not installed."""
+    if shutil.which("glpsol") is None:
+        return None
+    answer = file.with_suffix(".glpk")
+    option = {"lp": "--lp", "mps": "--freemps"}[file_format]
+    subprocess.run(["glpsol", option, file, "--write", answer], check=True, capture_output=True)
+    status = next(line for line in answer.read_text().splitlines() if line.startswith("s "))
+    return float(status.split()[-1])
+
+
+def cbc_optimum(file):
+    """Objective that cbc finds, None where it is not installed."""
+    if shutil.which("cbc") is None:
+        return None
+    answer = file.with_suffix(".cbc")
+    done = subprocess.run(
+        ["cbc", file, "solve", "solution", answer, "quit"], check=True, capture_output=True, text=True
+    )
+    assert "Optimal solution found" in done.stdout
+    return float(answer.read_text().splitlines()[0].split()[-1])

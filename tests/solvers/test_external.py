@@ -1,6 +1,7 @@
 """One conformance suite for every solver, and how other solvers are asked and read."""
 
 import math
+import time
 
 import numpy as np
 import pyomo.environ as pyo
@@ -274,7 +275,11 @@ def test_settings_reach_each_solver_by_its_own_names(name, monkeypatch):
     fake = FakeInterface()
     monkeypatch.setattr(external, "_interface", lambda _name, _solver: fake)
     outcome = solve_external(program(), name, WISHES)
-    assert fake.options == TRANSLATED[name] == outcome.options
+    clock = EXTERNAL_SOLVERS[name].time_limit
+    assert outcome.options == TRANSLATED[name]
+    # what was used before the call is taken off the limit
+    assert {**fake.options, clock: 0} == {**TRANSLATED[name], clock: 0}
+    assert TRANSLATED[name][clock] - 1 < fake.options[clock] <= TRANSLATED[name][clock]
     for part in LEFT_OUT.get(name, []):
         assert part in outcome.message
 
@@ -330,3 +335,66 @@ def test_model_keeps_its_values_when_nothing_is_loaded():
     solve_external(model, "appsi_highs", load=False)
     assert model.y.value is None
     assert math.isfinite(solve_external(model, "appsi_highs").objective)
+
+
+def far_too_slow(seconds):
+    """Stand for the making of a model that takes longer than the time limit."""
+
+    def make(arrays):
+        time.sleep(seconds)
+        return None, []
+
+    return make
+
+
+def test_a_model_that_takes_all_the_time_is_a_time_limit(monkeypatch):
+    fake = FakeInterface()
+    monkeypatch.setattr(external, "_interface", lambda _name, _solver: fake)
+    monkeypatch.setattr(external, "_plain_model", far_too_slow(0.02))
+    outcome = solve_external(program(), "cbc", SolveSettings(time_limit=0.01))
+    assert (outcome.termination, outcome.solution_status) == ("time_limit", "none")
+    assert outcome.message == "out of time before the solver was called"
+    assert fake.options is None
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        (TerminationCondition.maxTimeLimit, "time_limit"),
+        (TerminationCondition.userInterrupt, "interrupted"),
+        (TerminationCondition.optimal, "error"),
+    ],
+)
+def test_a_refused_point_does_not_hide_why_the_solver_stopped(monkeypatch, condition, expected):
+    fake = FakeInterface(condition)
+    monkeypatch.setattr(external, "_interface", lambda _name, _solver: fake)
+    monkeypatch.setattr(external, "_point_of", lambda *_: np.full(2, 0.5))
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(2), within=pyo.Binary)
+    model.objective = pyo.Objective(expr=model.x[0] + model.x[1])
+    model.row = pyo.Constraint(expr=model.x[0] + model.x[1] == 1)
+    outcome = solve_external(model, "cbc", SolveSettings(time_limit=60))
+    assert (outcome.termination, outcome.solution_status) == (expected, "none")
+    assert "the point that cbc returned was refused" in outcome.message
+
+
+@pytest.mark.parametrize("share", [0.96, 1.01])
+def test_a_stop_about_the_time_limit_is_one(monkeypatch, share):
+    fake = FakeInterface(TerminationCondition.feasible)
+    monkeypatch.setattr(external, "_interface", lambda _name, _solver: fake)
+    run = external._Run("cbc", EXTERNAL_SOLVERS["cbc"], SolveSettings(time_limit=100.0))
+    run._started -= 100.0 * share
+    assert run._why_stopped(TerminationCondition.feasible) == "time_limit"
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_point_of_few_digits_is_computed_anew(name):
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(within=pyo.Binary)
+    model.level = pyo.Var(bounds=(0, 1e6))
+    model.objective = pyo.Objective(expr=model.level)
+    model.row = pyo.Constraint(expr=model.level + 1000 * model.x >= 8000.123456789012)
+    outcome = solve(name, model)
+    assert outcome.solution_status == "optimal"
+    assert outcome.objective == pytest.approx(7000.123456789012, rel=1e-14)
+    assert outcome.bound == outcome.objective
