@@ -276,6 +276,33 @@ class AllocationInstance(Instance):
             return float(async_step_seconds(self.theta[j], p, w) * self.steps[j])
         return float(sync_step_seconds(self.theta[j], self.batch[j], p, w) * self.steps[j])
 
+    def completion_times(self, parameter_servers: IntArray, workers: IntArray) -> FloatArray:
+        """Return t_j of every job in seconds, infinite where the configuration is not allowed, shape (J,).
+
+        Parameters
+        ----------
+        parameter_servers, workers : tasks of every job, shape (J,)
+
+        Returns
+        -------
+        ndarray
+            The same numbers as `completion_time`.
+        """
+        modes = np.array(self.mode)
+        allowed = (parameter_servers >= 1) & (workers >= 1)
+        allowed &= (parameter_servers <= self.max_ps) & (workers <= self.max_workers)
+        times = np.full(len(modes), np.inf)
+        for mode in ("async", "sync"):
+            at = np.flatnonzero((modes == mode) & allowed)
+            p, w, theta = parameter_servers[at].astype(float), workers[at].astype(float), self.theta[at].T
+            step = (
+                async_step_seconds(theta, p, w) if mode == "async" else sync_step_seconds(theta, self.batch[at], p, w)
+            )
+            times[at] = step * self.steps[at]
+        for j in np.flatnonzero((modes == "table") & allowed).tolist():
+            times[j] = self._table_times(j)[parameter_servers[j] - 1, workers[j] - 1]
+        return times
+
     def usage(self, solution: AllocationSolution) -> list[float]:
         """Return the use of each resource, correctly rounded sums in the resource's unit."""
         w, p = np.array(solution.workers, dtype=float), np.array(solution.parameter_servers, dtype=float)
@@ -300,11 +327,10 @@ class AllocationInstance(Instance):
             wrong = next(length for length in lengths if length != J)
             return [Violation("one_configuration_per_job", "all jobs", wrong, J, "jobs")]
         result = []
-        pairs = zip(solution.parameter_servers, solution.workers, strict=True)
-        for j, (p, w) in enumerate(pairs):
-            if math.isinf(self.completion_time(j, p, w)):
-                where = f"job {j} ({self.jobs[j]}): p={p}, w={w} is not an allowed configuration"
-                result.append(Violation("one_configuration_per_job", where, 0, 1, "configurations"))
+        for j in np.flatnonzero(np.isinf(self._times(solution))).tolist():
+            p, w = solution.parameter_servers[j], solution.workers[j]
+            where = f"job {j} ({self.jobs[j]}): p={p}, w={w} is not an allowed configuration"
+            result.append(Violation("one_configuration_per_job", where, 0, 1, "configurations"))
         for r, used in enumerate(self.usage(solution)):
             if used > self.capacity_limit[r]:
                 where = f"resource {self.resources[r]}"
@@ -324,8 +350,7 @@ class AllocationInstance(Instance):
             Objective in seconds; metrics `sum_completion_time`, `mean_completion_time`, `max_completion_time`
             (seconds), `tasks`, `utilisation_<resource>` (share of the capacity) and `dominant_share` (the largest).
         """
-        pairs = zip(solution.parameter_servers, solution.workers, strict=True)
-        times = [self.completion_time(j, p, w) for j, (p, w) in enumerate(pairs)]
+        times = self._times(solution).tolist()
         total = math.fsum(times)
         used = dict(zip(self.resources, (np.array(self.usage(solution)) / self.capacity).tolist(), strict=True))
         return Score(
@@ -339,6 +364,9 @@ class AllocationInstance(Instance):
                 "dominant_share": max(used.values()),
             },
         )
+
+    def _times(self, solution: AllocationSolution) -> FloatArray:
+        return self.completion_times(np.array(solution.parameter_servers), np.array(solution.workers))
 
     def _tasks(self, solution: AllocationSolution) -> int:
         real = self.ps_demand.any(axis=1) | (self.max_ps > 1)

@@ -16,7 +16,6 @@ from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.contract import Instance, Score, Violation
 from gangopt.instances.interval_times import (
     Smallest,
-    fitted_times,
     full_transfer,
     smallest_configurations,
     transfer_parts,
@@ -227,7 +226,7 @@ class IntervalInstance(Instance):
     @cached_property
     def pause_charge(self) -> FloatArray:
         """Seconds charged for each job if it is paused: the interval, then its smallest configuration, shape (J,)."""
-        return self.interval + fitted_times(self.allocation, self.smallest.ps, self.smallest.workers)
+        return self.interval + self.allocation.completion_times(self.smallest.ps, self.smallest.workers)
 
     @cached_property
     def fewest_paused(self) -> int:
@@ -266,7 +265,7 @@ class IntervalInstance(Instance):
         """
         ps = np.array(allocation.parameter_servers, dtype=np.int64)
         workers = np.array(allocation.workers, dtype=np.int64)
-        fitted = fitted_times(self.allocation, ps, workers)
+        fitted = self.allocation.completion_times(ps, workers)
         parts = transfer_parts(self.allocation, np.arange(len(ps)), ps, workers)
         full = full_transfer(self.size, self.ps_bandwidth, self.worker_bandwidth, ps, workers)
         steps = np.maximum(parts / (TRANSFERS_PER_STEP * full), LEAST_WEIGHT * self.allocation.steps)
@@ -280,7 +279,7 @@ class IntervalInstance(Instance):
             wrong = next(length for length in lengths if length != J)
             return [Violation("one_configuration_per_job", "all jobs", wrong, J, "jobs")]
         ps, workers = solution.parameter_servers, solution.workers
-        times = fitted_times(self.allocation, np.array(ps, dtype=np.int64), np.array(workers, dtype=np.int64))
+        times = self.allocation.completion_times(np.array(ps), np.array(workers))
         return [
             Violation(
                 "one_configuration_per_job",
@@ -327,7 +326,7 @@ class IntervalInstance(Instance):
         ps, workers = placement.parameter_servers, placement.workers
         placed = np.array([bool(pieces) for pieces in solution.placement.pieces])
         transfer = placement.transfer_times(solution.placement)
-        fitted = fitted_times(self.allocation, ps, workers)
+        fitted = self.allocation.completion_times(ps, workers)
         full = full_transfer(self.size, self.ps_bandwidth, self.worker_bandwidth, ps, workers)
         saved = transfer_parts(self.allocation, np.arange(len(ps)), ps, workers) * (1 - transfer / full)
         times = np.where(placed, fitted - saved, self.pause_charge)

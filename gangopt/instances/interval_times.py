@@ -1,4 +1,4 @@
-"""Times of an interval: fitted ones as the allocator sees them, and what a placement makes of them."""
+"""Times of an interval: what transfers make of fitted times, and the least that every job can have."""
 
 from __future__ import annotations
 
@@ -8,44 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.instances.allocation import AllocationInstance
-from gangopt.instances.speed import async_step_seconds, sync_step_seconds
 
-__all__ = ["Smallest", "fitted_times", "full_transfer", "smallest_configurations", "transfer_parts"]
+__all__ = ["Smallest", "full_transfer", "smallest_configurations", "transfer_parts"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
-
-
-def fitted_times(allocation: AllocationInstance, ps: IntArray, workers: IntArray) -> FloatArray:
-    """Return Q_j / f_j(p_j, w_j) of every job in seconds; infinite where the configuration is not allowed.
-
-    Parameters
-    ----------
-    allocation : the jobs
-    ps, workers : tasks of every job, shape (J,)
-
-    Returns
-    -------
-    ndarray
-        Shape (J,).
-    """
-    modes = np.array(allocation.mode)
-    allowed = (ps >= 1) & (workers >= 1) & (ps <= allocation.max_ps) & (workers <= allocation.max_workers)
-    times = np.full(len(modes), np.inf)
-    for mode in ("async", "sync"):
-        at = np.flatnonzero((modes == mode) & allowed)
-        p, w = ps[at].astype(float), workers[at].astype(float)
-        theta = allocation.theta[at].T
-        step = async_step_seconds(theta, p, w) if mode == "async" else _sync(theta, allocation.batch[at], p, w)
-        times[at] = step * allocation.steps[at]
-    for j in np.flatnonzero((modes == "table") & allowed).tolist():
-        times[j] = allocation.completion_time(j, int(ps[j]), int(workers[j]))
-    return times
-
-
-def _sync(theta: FloatArray, batch: FloatArray, p: FloatArray, w: FloatArray) -> FloatArray:
-    step: FloatArray = sync_step_seconds(theta, batch, p, w)
-    return step
 
 
 def transfer_parts(allocation: AllocationInstance, jobs: IntArray, ps: IntArray, workers: IntArray) -> FloatArray:

@@ -193,3 +193,16 @@ def test_description_names_resources_and_jobs():
         )
     )
     assert "... and 10 more" in describe(many)
+
+
+def test_completion_times_of_all_jobs_are_those_of_each():
+    instance = AllocationInstance(**data())
+    generator = np.random.default_rng(0)
+    J = len(instance.jobs)
+    for _ in range(50):
+        ps, workers = generator.integers(0, 15, (2, J))
+        each = [
+            instance.completion_time(j, p, w)
+            for j, (p, w) in enumerate(zip(ps.tolist(), workers.tolist(), strict=True))
+        ]
+        assert instance.completion_times(ps, workers).tolist() == each

@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.errors import InfeasibleError, NoSolutionError
+from gangopt.formulations.deadline import building_within
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.allocation_core import CoreAnswer, objective_unit, solve_core
 from gangopt.solvers.exact.allocation_dual import Dual, PricedGrids, Selection, maximise_bound
+from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.heuristics.allocation_moves import seed_configurations, to_solution
 
 __all__ = ["exact"]
@@ -74,10 +76,6 @@ class _State:
             return False
         return self.objective - self.bound <= max(GAP, self.controls.rel_gap) * abs(self.bound)
 
-    def out_of_time(self) -> bool:
-        """Return whether the time limit is reached."""
-        return self.controls.remaining() == 0.0
-
     def outcome(self, termination: Termination, reason: str | None = None) -> Outcome:
         """Return the Outcome of what is known."""
         bound = min(self.bound, self.objective)
@@ -123,6 +121,8 @@ def exact(instance: AllocationInstance, controls: Controls) -> Outcome:
     state = _State(instance, controls)
     try:
         return _exact(state)
+    except OutOfTime as stop:
+        return state.outcome("time_limit", str(stop))
     except KeyboardInterrupt:
         return state.outcome("interrupted")
 
@@ -136,16 +136,16 @@ def _exact(state: _State) -> Outcome:
     except NoSolutionError:
         pass  # the smallest configurations do not fit, others may: the core models decide
     begin = time.perf_counter()
-    grids = PricedGrids(instance)
+    clock = Clock(controls.remaining())
+    grids = PricedGrids(instance, clock)
     state.build_seconds += time.perf_counter() - begin
-    dual = maximise_bound(grids, state.out_of_time)
+    dual = maximise_bound(grids)
     state.evaluations = len(dual.selections)
     base = dual.base()
     state.offer(_best_feasible(grids, instance, dual), base.bound)
     if state.proven():
         return state.outcome("optimal")
-    if state.out_of_time():
-        return state.outcome("time_limit")
+    clock.require()
     return _solve_cores(state, grids, base)
 
 
@@ -207,7 +207,8 @@ def _core(state: _State, grids: PricedGrids, base: Selection, threshold: float) 
         on_progress=forward,
         explain=math.isinf(threshold),
     )
-    answer = solve_core(state.instance, columns, reduced, base, settings)
+    with building_within(controls.remaining):
+        answer = solve_core(state.instance, columns, reduced, base, settings)
     state.cores += 1
     state.core_columns = len(reduced)
     state.build_seconds += answer.build_seconds

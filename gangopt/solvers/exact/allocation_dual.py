@@ -12,7 +12,7 @@ evaluations, each a few passes over the tables of completion times.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +21,15 @@ from numpy.typing import NDArray
 from gangopt.errors import InfeasibleError
 from gangopt.formulations.allocation_configurations import Configurations, capacity_rows, on_the_frontier
 from gangopt.instances.allocation import AllocationInstance, TimeGrid, equal_job_classes
+from gangopt.solvers.exact.clock import Clock, OutOfTime
 
 __all__ = ["Dual", "PricedGrids", "Selection", "maximise_bound"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+
+CELLS_AT_ONCE = 2_000_000
+"""Completion times worked on between two looks at the clock."""
 
 MAX_CUTS = 400
 """Evaluations after which the best prices so far are taken; any prices give a valid bound."""
@@ -75,6 +79,8 @@ class PricedGrids:
     Parameters
     ----------
     instance : the allocation
+    clock : construction and every method raise OutOfTime when it has expired, but where one look at all completion
+        times takes next to no time
 
     Raises
     ------
@@ -85,11 +91,13 @@ class PricedGrids:
     ----------
     classes : jobs of each class
     capacity : the most that can be used of each resource, in its own unit, shape (R,)
+    clock : the clock given, one that never expires without
     stated_capacity : the capacity of the instance, which is never 0, shape (R,)
     """
 
-    def __init__(self, instance: AllocationInstance) -> None:
+    def __init__(self, instance: AllocationInstance, clock: Clock | None = None) -> None:
         self._instance = instance
+        self.clock = clock or Clock()
         self.classes = equal_job_classes(instance)
         self.capacity = capacity_rows(instance).capacity
         self.stated_capacity = instance.capacity
@@ -97,7 +105,16 @@ class PricedGrids:
         first = np.array([members[0] for members in self.classes])
         class_of = np.empty(len(instance.jobs), dtype=np.int64)
         class_of[first] = np.arange(len(first))
-        self._grids = []
+        self._grids: list[_Grid] = []
+        at_once = max(1, CELLS_AT_ONCE // int((instance.max_ps[first] * instance.max_workers[first]).max()))
+        for start in range(0, len(first), at_once):
+            self._add(first[start : start + at_once], class_of)
+
+    def _add(self, first: IntArray, class_of: IntArray) -> None:
+        """Add the grids of some classes, given by the first job of each."""
+        if self._grids:
+            self.clock.require()
+        instance = self._instance
         for grid in instance.time_grids(first):
             grid.seconds[~on_the_frontier(grid.seconds)] = np.inf
             at = class_of[grid.jobs]
@@ -105,6 +122,12 @@ class PricedGrids:
             self._drop_too_large(grid.seconds, worker, server)
             self._require_one_each(grid)
             self._grids.append(_Grid(at, grid.seconds, self.sizes[at], worker, server))
+
+    def _each(self) -> Iterator[_Grid]:
+        for number, grid in enumerate(self._grids):
+            if number:
+                self.clock.require()
+            yield grid
 
     def _drop_too_large(self, seconds: FloatArray, worker: FloatArray, server: FloatArray) -> None:
         _, P, W = seconds.shape
@@ -137,7 +160,7 @@ class PricedGrids:
         ps, workers = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
         least, seconds = np.empty(count), np.empty(count)
         use = np.zeros(len(prices))
-        for grid in self._grids:
+        for grid in self._each():
             n, P, W = grid.seconds.shape
             priced = self._priced(grid, prices).reshape(n, P * W)
             best = priced.argmin(axis=1)
@@ -174,7 +197,7 @@ class PricedGrids:
             least `selection.bound + threshold`.
         """
         parts = []
-        for grid in self._grids:
+        for grid in self._each():
             priced = self._priced(grid, selection.prices)
             least = selection.least[grid.classes]
             priced -= least[:, None, None]
@@ -189,7 +212,7 @@ class PricedGrids:
     def smallest_reduced_costs(self, selection: Selection, count: int) -> float:
         """Return a threshold, in seconds, below which about `count` reduced costs above 0 lie; infinite if fewer do."""
         near = []
-        for grid in self._grids:
+        for grid in self._each():
             priced = self._priced(grid, selection.prices)
             priced -= selection.least[grid.classes][:, None, None]
             flat = priced[np.isfinite(priced)]
@@ -221,17 +244,21 @@ class Dual:
         return self.selections[0] if self.capped else self.best
 
 
-def maximise_bound(grids: PricedGrids, stop: Callable[[], bool] = lambda: False) -> Dual:
+def maximise_bound(grids: PricedGrids) -> Dual:
     """Find prices with the largest Lagrangian bound by cutting planes, smoothed towards the best prices so far.
 
     Parameters
     ----------
-    grids : the completion times
-    stop : asked before every evaluation; True ends the search
+    grids : the completion times; where their clock expires, the search ends with the best prices so far
 
     Returns
     -------
     Dual
+
+    Raises
+    ------
+    OutOfTime
+        If the clock expires before the first prices are evaluated.
 
     References
     ----------
@@ -243,21 +270,24 @@ def maximise_bound(grids: PricedGrids, stop: Callable[[], bool] = lambda: False)
     if (best.use <= grids.capacity).all():
         return Dual(best, selections, best.bound)
     capped = False
-    while len(selections) < MAX_CUTS and not stop():
+    while len(selections) < MAX_CUTS and not grids.clock.expired():
         prices, ceiling, capped = _master(selections, grids, box)
         if ceiling - best.bound <= 1e-10 * abs(ceiling) and not (capped and box < LARGEST_BOX):
             break
         if capped and box < LARGEST_BOX:
             box *= 10
-        trial = grids.select(pull * best.prices + (1 - pull) * prices)
-        selections.append(trial)
-        if trial.bound > best.bound:
-            best = trial
-        else:
-            # the smoothed point was no better: from now on nearer to the master's own point
-            exact = grids.select(prices)
-            selections.append(exact)
-            best = max(best, exact, key=lambda item: item.bound)
+        try:
+            trial = grids.select(pull * best.prices + (1 - pull) * prices)
+            selections.append(trial)
+            if trial.bound > best.bound:
+                best = trial
+            else:
+                # the smoothed point was no better: from now on nearer to the master's own point
+                exact = grids.select(prices)
+                selections.append(exact)
+                best = max(best, exact, key=lambda item: item.bound)
+        except OutOfTime:
+            break
     return Dual(best, selections, ceiling, capped)
 
 

@@ -55,10 +55,12 @@ def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | No
         If only these configurations do not fit together, which tables with holes make possible.
     """
     J = len(instance.jobs)
-    ps, workers = np.empty(J, dtype=np.int64), np.empty(J, dtype=np.int64)
+    ps, workers = np.ones((2, J), dtype=np.int64)
     least = instance.ps_demand + instance.worker_demand
-    for grid in instance.time_grids() if grids is None else grids:
-        ps[grid.jobs], workers[grid.jobs] = 1, 1
+    if grids is None:
+        # only measured tables have holes
+        grids = instance.time_grids(np.flatnonzero(np.array(instance.mode) == "table"))
+    for grid in grids:
         holed = np.flatnonzero(np.isinf(grid.seconds[:, 0, 0]))
         for i in holed.tolist():
             j = int(grid.jobs[i])

@@ -14,6 +14,7 @@ from gangopt.solvers.exact import allocation as module
 from gangopt.solvers.exact.allocation import exact
 from gangopt.solvers.exact.allocation_core import CoreAnswer
 from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound
+from gangopt.solvers.exact.clock import Clock, OutOfTime
 
 BATCHES = 10
 
@@ -318,3 +319,49 @@ def forced(instance: AllocationInstance, j: int, p: int, w: int) -> float | None
             objective = instance.evaluate(solution).objective
             best = objective if best is None else min(best, objective)
     return best
+
+
+def _ticking(looks: int) -> Clock:
+    """Return a clock that expires at the given look at it."""
+    count = itertools.count()
+    return Clock(looks, lambda: next(count))
+
+
+def test_grids_in_parts_price_as_one_and_stop_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = random(jobs=60, max_tasks=5, seed=1)
+    whole = maximise_bound(PricedGrids(instance))
+    monkeypatch.setattr("gangopt.solvers.exact.allocation_dual.CELLS_AT_ONCE", 100)
+    parts = maximise_bound(PricedGrids(instance))
+    assert parts.best.bound == pytest.approx(whole.best.bound, rel=1e-12)
+    assert parts.best.ps.tolist() == whole.best.ps.tolist()
+    with pytest.raises(OutOfTime):
+        PricedGrids(instance, _ticking(5))
+    # sixty classes in fifteen parts: the first prices take fifteen looks, the search ends in the midst of the second
+    grids = PricedGrids(instance, _ticking(len(whole.best.ps) // 4 - 1 + 40))
+    cut_short = maximise_bound(grids)
+    assert 1 <= len(cut_short.selections) < len(whole.selections)
+    assert cut_short.best.bound <= whole.best.bound
+    with pytest.raises(OutOfTime):
+        grids.columns_within(cut_short.best, 1.0)
+    with pytest.raises(OutOfTime):
+        grids.smallest_reduced_costs(cut_short.best, 5)
+
+
+def test_stopped_in_the_midst_keeps_the_first_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gangopt.solvers.exact.allocation_dual.CELLS_AT_ONCE", 100)
+    instance = random(jobs=60, max_tasks=5, seed=1)
+    outcome = exact(instance, Controls(time_limit=1e-9))
+    assert (outcome.termination, outcome.bound, outcome.reason) == ("time_limit", None, "the time is over")
+    assert instance.check(outcome.solution) == []
+
+
+def test_core_model_is_not_built_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = random(jobs=300, max_tasks=10, seed=3)
+    controls = Controls(time_limit=1e9)
+    monkeypatch.setattr(Controls, "remaining", lambda _: 1e-9)
+    monkeypatch.setattr("gangopt.solvers.exact.allocation.Clock", lambda _: Clock())
+    outcome = exact(instance, controls)
+    assert outcome.termination == "time_limit"
+    assert "columns take longer to build" in str(outcome.reason)
+    assert outcome.bound is not None
+    assert instance.check(outcome.solution) == []
