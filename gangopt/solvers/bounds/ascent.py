@@ -1,0 +1,119 @@
+"""Prices that raise a Lagrangian bound: a quasi-Newton method where it is smooth, and supergradient steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gangopt.solvers.bounds.jobs import Floats
+
+__all__ = ["Best", "Dual", "smooth_ascent", "supergradient_ascent"]
+
+_SLACK = 1e-9
+"""Share of all that was added up by which a bound is lowered: far above its rounding error."""
+
+
+class Dual(Protocol):
+    """A concave function of prices."""
+
+    def value(self, prices: Floats) -> tuple[float, Floats, float]:
+        """Return the value, a supergradient and the size of what was added up."""
+        ...
+
+
+@dataclass
+class Best:
+    """The best prices seen and the bound that they prove, rounded down.
+
+    Attributes
+    ----------
+    prices : shape of the grid's priced part
+    bound : minus infinity before the first
+    """
+
+    prices: Floats
+    bound: float = -np.inf
+
+    def offer(self, prices: Floats, value: float, size: float) -> bool:
+        """Take prices if they prove more."""
+        bound = value - _SLACK * size
+        if not bound > self.bound:
+            return False
+        self.prices, self.bound = prices.copy(), bound
+        return True
+
+
+def smooth_ascent(dual: Dual, best: Best, iterations: int, unit: float, expired: Callable[[], bool]) -> None:
+    """Raise a differentiable dual by L-BFGS-B from the best prices, which are replaced by better ones.
+
+    Parameters
+    ----------
+    dual : differentiable
+    best : where to begin, and what was found
+    iterations : at most so many
+    unit : a small price, in which zero prices are moved
+    expired : whether to stop early
+    """
+    from scipy.optimize import minimize
+
+    scale = best.prices + 0.05 * float(best.prices.mean()) + unit
+    size = abs(dual.value(best.prices)[0]) + 1e-300
+
+    def negative(scaled: Floats) -> tuple[float, Floats]:
+        if expired():
+            raise StopIteration
+        prices = scaled * scale
+        value, gradient, added = dual.value(prices)
+        best.offer(prices, value, added)
+        return -value / size, -gradient * scale / size
+
+    try:
+        minimize(
+            negative,
+            best.prices / scale,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0, None)] * len(scale),
+            options={"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": 20, "ftol": 1e-7, "gtol": 0.0},
+        )
+    except StopIteration:
+        return
+
+
+def supergradient_ascent(dual: Dual, best: Best, steps: int, unit: float, expired: Callable[[], bool]) -> None:
+    """Raise a concave dual by Polyak steps along an average of supergradients, from the best prices.
+
+    Parameters
+    ----------
+    dual : concave
+    best : where to begin, and what was found
+    steps : number of evaluations
+    unit : as in `smooth_ascent`
+    expired : whether to stop early
+    """
+    scale = best.prices + 0.05 * float(best.prices.mean()) + unit
+    prices, direction, length, misses = best.prices.copy(), np.zeros_like(scale), 1.0, 0
+    ahead = 0.03
+    for _ in range(steps):
+        if expired():
+            return
+        value, gradient, size = dual.value(prices)
+        if best.offer(prices, value, size):
+            misses = 0
+        else:
+            misses += 1
+        scaled = gradient * scale
+        scaled[(prices <= 0) & (scaled < 0)] = 0.0
+        direction = 0.6 * direction + 0.4 * scaled if direction.any() else scaled
+        if misses >= 8:
+            misses, length = 0, 0.6 * length
+            prices = best.prices.copy()
+        norm = float(direction @ direction)
+        if norm <= 0:
+            return
+        target = best.bound + ahead * abs(best.bound)
+        step = length * (target - value) / norm
+        prices = np.maximum(prices + step * direction * scale, 0.0)

@@ -1,0 +1,214 @@
+"""The best proven lower bound on the mean completion time that any scheduler of rigid gangs could reach."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gangopt.errors import InputError
+from gangopt.solvers.bounds.ascent import Best, Dual, smooth_ascent, supergradient_ascent
+from gangopt.solvers.bounds.completion import Completion
+from gangopt.solvers.bounds.jobs import Floats, GangJobs, gang_jobs
+from gangopt.solvers.bounds.mean_busy import MeanBusy
+from gangopt.solvers.bounds.prices import Grid, finest_grid, first_prices
+from gangopt.solvers.bounds.single_machine import (
+    durations,
+    exclusive,
+    fluid_completions,
+    mean_busy,
+    shortest_remaining,
+)
+
+if TYPE_CHECKING:
+    from gangopt.instances.workload import Workload
+
+__all__ = ["BOUNDS", "JctBound", "jct_bound", "workload_jct_bound"]
+
+BOUNDS: Mapping[str, str] = MappingProxyType(
+    {
+        "durations": "every job runs from its arrival on",
+        "squashed_area": "shortest remaining time on one machine as fast as all GPUs",
+        "static_mean_busy": "smallest service first on that machine, by the mean of its busy times",
+        "exclusive_jobs": "the same two with loads that see which gangs exclude each other",
+        "mean_busy_prices": "prices of GPU seconds, jobs pay for the mean of their running times",
+        "completion_prices": "prices of GPU seconds, jobs pay for their completion",
+    }
+)
+"""Name and content of every bound, from the plainest to the strongest."""
+
+_FINEST = 640
+
+
+@dataclass(frozen=True)
+class JctBound:
+    """A proven lower bound on the mean completion time.
+
+    Attributes
+    ----------
+    mean : s; no schedule has a smaller sum_j v_j (C_j - r_j) / sum_j v_j
+    name : the bound that proves it, one of `BOUNDS`
+    bounds : mean in s of every bound that was computed, each one proven, by name
+    jobs : number of jobs
+    seconds : wall time that it took
+    """
+
+    mean: float
+    name: str
+    bounds: Mapping[str, float]
+    jobs: int
+    seconds: float
+
+    def gap(self, mean: float) -> float:
+        """Return by how much a mean completion time exceeds the bound, relative to the bound.
+
+        Parameters
+        ----------
+        mean : s, of a schedule of the same jobs and weights
+        """
+        return (mean - self.mean) / self.mean
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """Grids and numbers of steps: (intervals, iterations) of the smooth dual, then of the completion form."""
+
+    smooth: tuple[tuple[int, int], ...]
+    sharp: tuple[tuple[int, int], ...]
+
+
+def _effort(n: int) -> _Effort:
+    if n <= 4000:
+        return _Effort(((40, 60), (80, 60), (160, 60)), ((160, 60), (320, 150)))
+    if n <= 20_000:
+        return _Effort(((40, 60), (80, 40)), ((160, 60), (320, 60)))
+    return _Effort(((40, 12),), ((160, 60), (320, 30)))
+
+
+def jct_bound(
+    arrival: npt.ArrayLike,
+    gpus: npt.ArrayLike,
+    duration: npt.ArrayLike,
+    n_gpus: int,
+    *,
+    weight: npt.ArrayLike | None = None,
+    time_limit: float | None = None,
+) -> JctBound:
+    r"""Return a lower bound on :math:`\sum_j v_j (C_j - r_j) / \sum_j v_j` over all schedules of gangs.
+
+    It holds for every policy that runs job j on exactly W_j GPUs of its own, stops and resumes it at will, and lets it
+    progress at most as fast as on these GPUs: overheads, slow places, leases and machine boundaries only add to the
+    times. It does not hold for policies that change a job's number of GPUs, share GPUs, or end jobs early.
+
+    Parameters
+    ----------
+    arrival : r, s, shape (jobs,)
+    gpus : W, whole numbers from 1 to `n_gpus`, shape (jobs,)
+    duration : d, running time on W GPUs at the fastest place, s, above 0, shape (jobs,)
+    n_gpus : GPUs of the cluster
+    weight : v, from 0, shape (jobs,); None is 1 for all
+    time_limit : wall seconds after which the best bound so far is returned; None lets the fixed number of steps decide,
+        so that the bound is the same in every run
+
+    Returns
+    -------
+    JctBound
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range; the message names job and value.
+    """
+    begin = time.perf_counter()
+    jobs = gang_jobs(arrival, gpus, duration, n_gpus, weight)
+    if time_limit is not None and not time_limit >= 0:
+        raise InputError(f"time_limit: {time_limit}, seconds from 0 are needed")
+
+    def expired() -> bool:
+        return time_limit is not None and time.perf_counter() - begin >= time_limit
+
+    sums = {"durations": durations(jobs)}
+    if _ever_full(jobs):
+        if jobs.unweighted:
+            sums["squashed_area"] = shortest_remaining(jobs)
+        sums["static_mean_busy"] = mean_busy(jobs)
+        sums["exclusive_jobs"] = exclusive(jobs)
+        sums |= _by_prices(jobs, expired)
+    total = float(jobs.weight.sum())
+    means = {name: value / total * (1 - 1e-15 * len(jobs)) for name, value in sums.items()}
+    name = max(means, key=lambda item: means[item])
+    return JctBound(means[name], name, MappingProxyType(means), len(jobs), time.perf_counter() - begin)
+
+
+def workload_jct_bound(
+    workload: Workload, n_gpus: int, *, weight: npt.ArrayLike | None = None, time_limit: float | None = None
+) -> JctBound:
+    """Return `jct_bound` of the jobs of a workload.
+
+    Jobs that wait for an earlier phase of their app are treated as free to start at their arrival, which is valid.
+
+    Parameters
+    ----------
+    workload : every job with a duration
+    n_gpus : GPUs of the cluster
+    weight, time_limit : as in `jct_bound`
+
+    Returns
+    -------
+    JctBound
+
+    Raises
+    ------
+    InputError
+        If a job has no duration or a larger gang than the cluster.
+    """
+    workload.require("duration")
+    return jct_bound(workload.arrival, workload.gpus, workload.duration, n_gpus, weight=weight, time_limit=time_limit)
+
+
+def _ever_full(jobs: GangJobs) -> bool:
+    """Return whether some gang would have to wait if all ran at their arrival; otherwise `durations` is the optimum."""
+    times = np.concatenate([jobs.arrival + jobs.duration, jobs.arrival])
+    steps = np.concatenate([-jobs.gpus, jobs.gpus])
+    # ends before arrivals at equal times
+    held = np.cumsum(steps[np.argsort(times, kind="stable")])
+    return bool((held > jobs.n_gpus).any())
+
+
+def _by_prices(jobs: GangJobs, expired: Callable[[], bool]) -> dict[str, float]:
+    """Return the bounds on the sum that prices prove, each from the best prices of the one before."""
+    completions = fluid_completions(jobs)
+    points = finest_grid(jobs, completions, _FINEST)
+    effort = _effort(len(jobs))
+    bounds: dict[str, float] = {}
+    unit = 0.05 * float(jobs.weight.mean()) / jobs.n_gpus
+    grid: Grid | None = None
+    prices: Floats | None = None
+    plan: list[tuple[str, Callable[[GangJobs, Grid], Dual], Callable[..., None], int, int]] = [
+        *(("mean_busy_prices", MeanBusy, smooth_ascent, *item) for item in effort.smooth),
+        *(("completion_prices", Completion, supergradient_ascent, *item) for item in effort.sharp),
+    ]
+    for name, dual_of, ascent, intervals, steps in plan:
+        finer = _coarsened(jobs, points, intervals)
+        prices = first_prices(jobs, completions, finer) if grid is None or prices is None else grid.onto(prices, finer)
+        grid, dual = finer, dual_of(jobs, finer)
+        best = Best(prices)
+        value, _, size = dual.value(prices)
+        best.offer(prices, value, size)
+        ascent(dual, best, steps, unit, expired)
+        prices = best.prices
+        bounds[name] = max(best.bound, bounds.get(name, -np.inf))
+        if expired():
+            break
+    return bounds
+
+
+def _coarsened(jobs: GangJobs, points: Floats, intervals: int) -> Grid:
+    step = max(1, _FINEST // intervals)
+    priced = points[::step]
+    return Grid.of(priced if priced[-1] == points[-1] else np.append(priced, points[-1]), jobs)

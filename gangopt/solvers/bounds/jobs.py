@@ -1,0 +1,124 @@
+"""Gang jobs as the bounds see them: checked arrays, in order of arrival."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gangopt.errors import InputError
+
+__all__ = ["EPSILON", "Floats", "GangJobs", "Ints", "gang_jobs"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+EPSILON = float(np.finfo(np.float64).eps)
+"""Distance from 1 to the next number in double precision."""
+
+
+@dataclass(frozen=True)
+class GangJobs:
+    """Jobs j with arrival r_j, gang W_j, running time d_j and weight v_j > 0, ascending in r_j; the first arrives at 0.
+
+    Attributes
+    ----------
+    arrival : r, s, shape (jobs,)
+    gpus : W, GPUs, whole numbers held as floats, shape (jobs,)
+    duration : d, s, shape (jobs,)
+    weight : v, shape (jobs,)
+    n_gpus : GPUs that gangs can use at once: the largest sum of gangs that the cluster holds
+    unweighted : whether every job counts alike
+    """
+
+    arrival: Floats
+    gpus: Floats
+    duration: Floats
+    weight: Floats
+    n_gpus: float
+    unweighted: bool
+
+    def __len__(self) -> int:
+        return len(self.arrival)
+
+
+def gang_jobs(
+    arrival: npt.ArrayLike,
+    gpus: npt.ArrayLike,
+    duration: npt.ArrayLike,
+    n_gpus: int,
+    weight: npt.ArrayLike | None = None,
+) -> GangJobs:
+    """Check and sort jobs; those of weight 0 are left out, since no bound can use them.
+
+    Parameters
+    ----------
+    arrival : s, any finite number, shape (jobs,)
+    gpus : GPUs of each gang, whole numbers from 1 to `n_gpus`, shape (jobs,)
+    duration : running time on these GPUs in s, above 0, shape (jobs,)
+    n_gpus : GPUs of the cluster
+    weight : from 0, shape (jobs,); None is 1 for all
+
+    Returns
+    -------
+    GangJobs
+
+    Raises
+    ------
+    InputError
+        If there is no job of weight above 0, or a number is out of range; the message names job and value.
+    """
+    r = _numbers("arrival", arrival, None)
+    n = len(r)
+    W = _numbers("gpus", gpus, n)
+    d = _numbers("duration", duration, n)
+    v = np.ones(n) if weight is None else _numbers("weight", weight, n)
+    if isinstance(n_gpus, bool) or int(n_gpus) != n_gpus or n_gpus < 1:
+        raise InputError(f"n_gpus: {n_gpus}, a whole number from 1 is needed")
+    _refuse("gpus", W, (W < 1) | (n_gpus < W) | (W % 1 > 0), f"a whole number from 1 to {n_gpus} is needed")
+    _refuse("duration", d, d <= 0, "a number above 0 is needed")
+    _refuse("weight", v, v < 0, "a number from 0 is needed")
+    if not (v > 0).any():
+        raise InputError("no job of weight above 0: there is nothing to bound")
+    used = np.flatnonzero(v > 0)
+    order = used[np.argsort(r[used], kind="stable")]
+    first = float(r[order[0]])
+    usable = _largest_sum(W[order].astype(np.int64), int(n_gpus))
+    return GangJobs(
+        r[order] - first, W[order], d[order], v[order], float(usable), bool((v[order] == v[order[0]]).all())
+    )
+
+
+def _numbers(field: str, values: npt.ArrayLike, length: int | None) -> Floats:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{field}: numbers are needed") from None
+    if array.ndim != 1 or (length is not None and len(array) != length):
+        raise InputError(f"{field}: shape {array.shape}, one number a job is needed")
+    _refuse(field, array, ~np.isfinite(array), "a finite number is needed")
+    return array
+
+
+def _refuse(field: str, array: Floats, wrong: npt.NDArray[np.bool_], needed: str) -> None:
+    if wrong.any():
+        index = int(np.argmax(wrong))
+        raise InputError(f"{field}[{index}]: {array[index]:g}, {needed}")
+
+
+def _largest_sum(gangs: Ints, limit: int) -> int:
+    """Return the largest sum of some of the gangs that is at most the limit.
+
+    Sums are the bits of one integer. A gang size that stands more often than it fits need not be added again.
+    """
+    if int(gangs.sum()) <= limit:
+        return int(gangs.sum())
+    reached, mask = 1, (1 << (limit + 1)) - 1
+    sizes, counts = np.unique(gangs, return_counts=True)
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        for _ in range(min(count, limit // size)):
+            reached |= (reached << size) & mask
+        if reached >> limit & 1:
+            return limit
+    return reached.bit_length() - 1
