@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from gangopt.arguments import Parameter, bind, join_name, parameters_of, split_name, unknown
@@ -39,29 +39,56 @@ def resolve(target: str) -> Any:  # noqa: ANN401 - the registry refers to functi
 class Form:
     """One explicit Pyomo model of a decision.
 
-    `module` defines `fill_<name>`, `<name>_model`, `read_<name>` and `hint_<name>`.
+    `module` defines `fill_<name>`, `<name>_model`, `read_<name>` and `hint_<name>`. The methods here check what those
+    are called with; all raise InputError for an instance or solution of another decision, or a Block that does not fit.
+    `noun`, `instance` and `solution` are the decision's and come from its Problem.
     """
 
     name: str
     module: str
     summary: str
     linear: bool = True
+    noun: str = ""
+    instance: str = ""
+    solution: str = ""
 
     def fill(self, block: Any, instance: Any, **options: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
-        """Put sets, variables, constraints and `objective_value` on a Block."""
-        resolve(f"{self.module}:fill_{self.name}")(block, instance, **options)
+        """Put sets, variables, constraints and `objective_value` on a Block that holds no form yet."""
+        contract = self._checked(instance)
+        contract.check_empty(block, str(self))
+        self._function("fill_{}")(block, instance, **options)
+        contract.remember(block, str(self), instance)
 
     def model(self, instance: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
         """Return a ConcreteModel of the instance, with its Objective."""
-        return resolve(f"{self.module}:{self.name}_model")(instance)
+        contract = self._checked(instance)
+        model = self._function("{}_model")(instance)
+        contract.remember(model, str(self), instance)
+        return model
 
     def read(self, block: Any, instance: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        """Return the Solution that the values of a Block's variables say."""
-        return resolve(f"{self.module}:read_{self.name}")(block, instance)
+        """Return the Solution that the values of a Block's variables say; InputError where they have none."""
+        contract = self._checked(instance)
+        contract.check_filled(block, str(self), instance)
+        return contract.read_values(self._function("read_{}"), block, str(self), instance)
 
     def hint(self, block: Any, instance: Any, solution: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
         """Set the values of a Block's variables to those of a Solution."""
-        resolve(f"{self.module}:hint_{self.name}")(block, instance, solution)
+        contract = self._checked(instance)
+        contract.check_filled(block, str(self), instance)
+        contract.check_kind(solution, resolve(self.solution), str(self))
+        self._function("hint_{}")(block, instance, solution)
+
+    def __str__(self) -> str:
+        return f"form {self.name} of {self.noun}"
+
+    def _function(self, pattern: str) -> Callable[..., Any]:
+        return resolve(f"{self.module}:{pattern.format(self.name)}")  # type: ignore[no-any-return]
+
+    def _checked(self, instance: Any) -> Any:  # noqa: ANN401 - a module, imported when it is used
+        contract = importlib.import_module("gangopt.formulations.contract")
+        contract.check_kind(instance, resolve(self.instance), str(self))
+        return contract
 
 
 @dataclass(frozen=True)
@@ -147,10 +174,17 @@ class Problem:
     describe_solution: str | None = None
     """`(instance, solution) -> Iterator[str]`: a heading and one line a part of the decision, for `gangopt solve`."""
 
+    def __post_init__(self) -> None:
+        forms = {
+            name: replace(form, noun=self.noun, instance=self.instance, solution=self.solution)
+            for name, form in self.forms.items()
+        }
+        object.__setattr__(self, "forms", forms)
+
     def form(self, name: str) -> Form:
         """Return a form by name; an unknown name is an InputError."""
         if name not in self.forms:
-            raise unknown(f"form of {self.noun}", name, list(self.forms))
+            raise unknown(f"form of {self.noun}", str(name), list(self.forms))
         return self.forms[name]
 
     def method(self, text: str) -> tuple[Method, dict[str, Any], str]:
@@ -169,6 +203,8 @@ class Problem:
         InputError
             If the method or an option is unknown, or a value is not of the option's type.
         """
+        if not isinstance(text, str):
+            raise InputError(f"method {text!r}: the name of a method is needed")
         base, arguments = split_name(text)
         if base not in self.methods:
             raise unknown(f"method of {self.noun}", base, list(self.methods))
