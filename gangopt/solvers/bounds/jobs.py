@@ -27,7 +27,7 @@ class GangJobs:
     arrival : r, s, shape (jobs,)
     gpus : W, GPUs, whole numbers held as floats, shape (jobs,)
     duration : d, s, shape (jobs,)
-    weight : v, shape (jobs,)
+    weight : v, scaled to a mean of 1, shape (jobs,)
     n_gpus : GPUs that gangs can use at once: the largest sum of gangs that the cluster holds
     unweighted : whether every job counts alike
     """
@@ -85,9 +85,9 @@ def gang_jobs(
     order = used[np.argsort(r[used], kind="stable")]
     first = float(r[order[0]])
     usable = _largest_sum(W[order].astype(np.int64), int(n_gpus))
-    return GangJobs(
-        r[order] - first, W[order], d[order], v[order], float(usable), bool((v[order] == v[order[0]]).all())
-    )
+    equal = bool((v[order] == v[order[0]]).all())
+    relative = np.ones(len(order)) if equal else v[order] / float(v[order].mean())
+    return GangJobs(r[order] - first, W[order], d[order], relative, float(usable), equal)
 
 
 def _numbers(field: str, values: npt.ArrayLike, length: int | None) -> Floats:

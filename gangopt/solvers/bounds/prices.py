@@ -75,7 +75,7 @@ def finest_grid(jobs: GangJobs, completions: Floats, intervals: int) -> Floats:
     points = np.unique(np.concatenate([uniform, quantiles]))
     apart = np.append(True, np.diff(points) > 1e-9 * end)
     apart[-1] = True
-    return points[apart]
+    return np.asarray(points[apart])
 
 
 def first_prices(jobs: GangJobs, completions: Floats, grid: Grid) -> Floats:
