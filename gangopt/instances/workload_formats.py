@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import cast
@@ -98,6 +99,11 @@ def recognise(data: bytes, origin: str) -> Format:
 
 
 def _is_task_row(fields: tuple[str, ...]) -> bool:
-    """Return whether the first line is a row of PAI's task table, which has no header line."""
-    states = {"Terminated", "Running", "Waiting", "Failed"}
-    return len(fields) == len(pai.HEADER) and not states.isdisjoint(fields)
+    """Return whether the first line is a row of PAI's task table, which has no header line.
+
+    One defective field must not hide the format: either the status or the numbers of instances and times do.
+    """
+    if len(fields) != len(pai.HEADER):
+        return False
+    numbers = all(re.fullmatch(r"\d*\.?\d*", fields[place]) for place in (2, 4, 5))
+    return fields[3] in pai.STATES or (numbers and fields[2] != "")

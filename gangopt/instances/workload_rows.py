@@ -259,7 +259,7 @@ class Rows:
             wrong &= text.is_not_null()
 
         def say(row: dict[str, Any]) -> str:
-            return f"column {column}: {'nothing' if row[column] is None else shown(row[column])}, {need}"
+            return f"column {column}: {shown(row[column]) if (row[column] or '').strip() else 'nothing'}, {need}"
 
         self.refuse(f"bad-{column}", wrong, say)
         self.frame = self.frame.with_columns(value.filter(~wrong).alias(column))

@@ -46,7 +46,7 @@ def read(source: Source) -> Draft:
     rows.times("start_time", "end_time", optional=True)
     rows.numbers("duration", optional=True)
     _check(rows)
-    first = rows.frame["submit_time"].min()
+    first = pl.col("submit_time").min()
     columns = {
         "id": pl.col("job_id"),
         "arrival": pl.col("submit_time") - first,

@@ -11,7 +11,7 @@ from gangopt.instances.workload_rows import Rows, header_of, read_bytes, read_ro
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMAT", "HEADER", "read"]
+__all__ = ["FORMAT", "HEADER", "STATES", "read"]
 
 HEADER = (
     *("job_name", "task_name", "inst_num", "status", "start_time", "end_time"),
@@ -27,7 +27,7 @@ FORMAT = Format(
     fields=(len(HEADER),),
 )
 
-_STATES = ("Terminated", "Running", "Waiting", "Failed")
+STATES = ("Terminated", "Running", "Waiting", "Failed")
 """From the best ending to the worst; a job ends as the worst of its tasks."""
 
 
@@ -49,12 +49,12 @@ def read(source: Source) -> Draft:
     Weng et al.: MLaaS in the Wild, NSDI 2022; Alibaba cluster-trace-gpu-v2020.
     """
     rows = _rows(source)
-    rows.names("job_name", "task_name")
+    rows.names("job_name", "task_name", "status")
     rows.names("gpu_type", optional=True)
     rows.refuse(
         "unknown-states",
-        ~rows.frame["status"].is_in(_STATES),
-        lambda row: f"status {row['status']!r}, one of {', '.join(_STATES)} is needed",
+        ~rows.frame["status"].is_in(STATES),
+        lambda row: f"status {row['status']!r}, one of {', '.join(STATES)} is needed",
     )
     rows.numbers("inst_num", least=1, whole=True)
     rows.numbers("start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", optional=True)
@@ -110,7 +110,7 @@ def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
     is_ps = pl.col("task_name") == "ps"
     works = (gpus > 0) & ~is_ps
     even = (whole.filter(works).n_unique() == 1) & ((gpus.filter(is_ps) > 0).sum() == 0)
-    state = pl.col("status").replace_strict(list(_STATES), list(range(len(_STATES))), return_dtype=pl.Int64)
+    state = pl.col("status").replace_strict(list(STATES), list(range(len(STATES))), return_dtype=pl.Int64)
     first, last = pl.col("start_time").min(), pl.col("end_time").max()
     ended = (pl.col("end_time").null_count() == 0) & (last > first)
     return frame.group_by("job_name", maintain_order=True).agg(
@@ -124,7 +124,7 @@ def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
         (count * pl.col("plan_cpu") / 100).sum().alias("cpu"),
         (count * pl.col("plan_mem")).sum().alias("memory"),
         pl.col("gpu_type").drop_nulls().unique().sort().str.join("|").alias("gpu_type"),
-        pl.lit(pl.Series(_STATES)).gather(state.max()).first().alias("status"),
+        pl.lit(pl.Series(STATES)).gather(state.max()).first().alias("status"),
     )
 
 

@@ -61,7 +61,7 @@ def read(source: Source) -> Draft:
     if source.cluster is not None:
         _check_machines(entries, source.cluster, tally)
     rows = Rows(pl.DataFrame(records, infer_schema_length=None), tally, "entry")
-    first = rows.frame["submitted"].min()
+    first = pl.col("submitted").min()
     columns = {
         "id": pl.col("jobid"),
         "arrival": pl.col("submitted") - first,

@@ -1,0 +1,104 @@
+"""Names, formats recognised by looking at the file, and files that hold something else."""
+
+import numpy as np
+import pytest
+
+import gangopt
+from gangopt.errors import InputError
+from gangopt.instances.workload_catalogue import FAMILIES, load_workload, workload_templates
+from gangopt.instances.workload_formats import FORMATS, format_named, reader_of, recognise
+
+TIRESIAS = "job_id,num_gpu,submit_time,model_name,duration\n1,2,3,vgg16,4\n"
+
+
+def test_names_carry_their_arguments():
+    workload = load_workload("workload/philly-like?jobs=5&seed=2")
+    assert workload.name == "workload/philly-like?jobs=5&seed=2"
+    assert gangopt.Workload.load("workload/philly-like?jobs=5&seed=2") == workload
+    assert load_workload("workload/philly-like?jobs=5&seed=3") != workload
+    templates = dict(workload_templates())
+    assert "workload/tiresias-testbed?seed=0&gap=30.0" in templates
+    assert len(templates) == len(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("workload/tiresias", "unknown workload 'workload/tiresias'; near matches: workload/tiresias-testbed"),
+        ("workload/philly-like?job=5", "unknown argument 'job'; accepted: jobs=1000, gap=100.0"),
+        ("workload/philly-like?jobs=x", "jobs=x, a whole number is needed"),
+        ("nothing.csv", "nothing.csv: no such file"),
+    ],
+)
+def test_wrong_names(name, message):
+    with pytest.raises(InputError, match=message):
+        load_workload(name)
+
+
+def test_generated_workloads_have_no_file_format():
+    for options in ({"format": "tiresias"}, {"throughputs": "a.json"}):
+        with pytest.raises(InputError, match="a generated workload has no file format and needs no throughputs"):
+            load_workload("workload/philly-like", **options)
+
+
+def test_a_format_can_be_chosen(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text(TIRESIAS)
+    assert load_workload(path, format="tiresias") == load_workload(path)
+    with pytest.raises(InputError, match="column iterations is missing; format muri has job_id, num_gpu, submit_time"):
+        load_workload(path, format="muri")
+    with pytest.raises(InputError, match="unknown format of job logs 'tiresia'; near matches: tiresias"):
+        load_workload(path, format="tiresia")
+    with pytest.raises(InputError, match="unknown format of job logs 'x'"):
+        format_named("x")
+
+
+def test_every_format_has_its_module():
+    assert list(FORMATS) == [
+        *("muri", "elasticflow", "tiresias", "adaptdl", "helios", "openb", "pai", "gavel", "shockwave", "philly"),
+    ]
+    for form in FORMATS.values():
+        assert callable(reader_of(form))
+        assert format_named(form.name) is form
+
+
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        (
+            "num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n",
+            "a cluster of the Tiresias simulator",
+        ),
+        ("sn,cpu_milli,memory_mib,gpu,model\n", "the nodes of an openb cluster"),
+        ("machineId, number of GPUs, single GPU mem\n", "Philly's list of machines"),
+        ("placement,local_bsz,step_time,sync_time\n", "step times by placement"),
+        ("num_nodes,num_replicas,local_bsz,step_time,sync_time\n", "step times by number of nodes"),
+        ("global_batch_size,1,2,4\n", "throughputs by number of GPUs"),
+        ("vc,node num\n", "the virtual clusters of Philly"),
+        ("id,gpu_num,job_num\n", "a summary of the Helios clusters"),
+        ("job_name,inst_id,user,status\n", "the job table of PAI"),
+        ("duration\n", "a sample of service times"),
+    ],
+)
+def test_files_that_hold_something_else_are_named(text, held):
+    with pytest.raises(InputError, match=f"log.csv: holds no jobs but {held}"):
+        recognise(text.encode(), "log.csv")
+
+
+def test_an_unknown_file_is_described():
+    with pytest.raises(
+        InputError, match=r"no known format has the columns a, b, c, d, e, f, ...; known: muri, elastic"
+    ):
+        recognise(b"a,b,c,d,e,f,g\n1,2,3,4,5,6,7\n", "log.csv")
+    with pytest.raises(InputError, match=r"has the columns x; known"):
+        recognise(b"x\n", "log.csv")
+
+
+def test_a_cluster_is_checked_for_names_too():
+    small = gangopt.Cluster.uniform(machines_per_rack=2, gpus_per_slot=4, name="small")
+    with pytest.raises(InputError, match=r"cannot be placed on small: \d+ GPUs, the cluster has 8 "):
+        load_workload("workload/tiresias-testbed", cluster=small)
+    workload = load_workload("workload/tiresias-testbed", cluster=small, lenient=True)
+    assert len(workload) == 450
+    assert workload.notices[0].name == "unplaceable"
+    assert np.all(workload.gpus <= 8)

@@ -1,0 +1,166 @@
+"""Files of this tool: written whole, read back equal, defects named."""
+
+import json
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangopt.errors import InputError
+from gangopt.instances.workload import Workload
+from gangopt.instances.workload_catalogue import load_workload
+from gangopt.instances.workload_columns import COLUMNS
+from gangopt.instances.workload_notices import Notice
+
+ENDINGS = ["parquet", "csv", "json"]
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=6)
+TIMES = st.floats(0, 1e15)
+POSITIVE = st.floats(1e-300, 1e15)
+
+
+def column(spec):
+    kinds = {
+        "text": WORDS
+        if spec.name != "speed"
+        else st.sampled_from(["async 1.0 2.0 0.0 0.5", "sync 4.0 1.0 1.0 1.0 0.0 0.1"]),
+        "whole": st.integers(int(spec.least), 10**15),
+        "number": TIMES if spec.zero else POSITIVE,
+        "flag": st.booleans(),
+    }
+    return kinds[spec.kind] if spec.required or spec.name == "app" else st.none() | kinds[spec.kind]
+
+
+@st.composite
+def workloads(draw):
+    size = draw(st.integers(1, 4))
+    columns = {name: draw(st.lists(column(spec), min_size=size, max_size=size)) for name, spec in COLUMNS.items()}
+    columns["id"] = draw(st.lists(WORDS, min_size=size, max_size=size, unique=True))
+    for name in draw(st.sets(st.sampled_from([name for name, spec in COLUMNS.items() if not spec.required]))):
+        if name not in {"app", "phase"}:
+            del columns[name]
+    return Workload.from_columns(columns)
+
+
+@given(workloads(), st.sampled_from(ENDINGS))
+def test_what_is_written_is_read_back_equal(tmp_path_factory, workload, ending):
+    path = tmp_path_factory.mktemp("w") / f"a.{ending}"
+    workload.save(path)
+    assert load_workload(path) == workload
+    assert load_workload(path, format="gangopt", lenient=True) == workload
+
+
+@pytest.mark.parametrize("ending", ["parquet", "json"])
+def test_annotations_are_kept_and_notices_are_not(tmp_path, ending):
+    columns = {"id": ["a"], "arrival": [0], "gpus": [1]}
+    workload = Workload.from_columns(columns, name="n", description="d", source="s", notices=(Notice("x", 1, "y"),))
+    path = tmp_path / f"a.{ending}"
+    workload.save(path)
+    again = Workload.load(path)
+    assert (again.name, again.description, again.source, again.notices) == ("n", "d", "s", ())
+
+
+def test_columns_without_values_are_left_out_and_units_are_stated(tmp_path):
+    workload = Workload.from_columns({"id": ["a", "b"], "arrival": [0, 1.5], "gpus": [1, 2], "duration": [None, 3]})
+    workload.save(tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text() == "id,arrival,gpus,duration\na,0.0,1,\nb,1.5,2,3.0\n"
+    workload.save(tmp_path / "a.json")
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert document["units"] == {"arrival": "s", "gpus": "GPUs", "duration": "s"}
+    assert document["jobs"]["duration"] == [None, 3.0]
+    workload.save(tmp_path / "a.parquet")
+    assert list(pl.read_parquet_schema(tmp_path / "a.parquet")) == ["id", "arrival", "gpus", "duration"]
+
+
+def test_files_that_cannot_be_written(tmp_path):
+    workload = Workload.from_columns({"id": ["a"], "arrival": [0], "gpus": [1]})
+    with pytest.raises(InputError, match=r"a.txt: suffix .txt, allowed: .parquet, .csv, .json"):
+        workload.save(tmp_path / "a.txt")
+    with pytest.raises(InputError, match="suffix missing"):
+        workload.save(tmp_path / "a")
+    for ending in ENDINGS:
+        with pytest.raises(InputError, match="cannot be written"):
+            workload.save(tmp_path / "absent" / f"a.{ending}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,arrival,gpus,work\na,0,1,1\nb,0,1,0\n", "line 3: column work: '0', a number above 0 is needed"),
+        ("id,arrival,gpus,deadline\na,0,1,1\nb,0,1,-1\n", "line 3: column deadline: '-1', a number from 0"),
+        ("id,arrival,gpus\na,0,1\nb,,1\n", "line 3: column arrival: nothing, a number from 0"),
+        ("id,arrival,gpus\na,0,1\nb,0,0\n", "line 3: column gpus: '0', a whole number from 1"),
+        ("id,arrival,gpus\na,0,1\n,0,1\n", "line 3: column id: nothing, a name is needed"),
+        ("id,arrival,gpus\na,0,1\na,0,1\n", "line 3: id 'a' stands on an earlier line too"),
+        (
+            "id,arrival,gpus,network_intensive\na,0,1,true\nb,0,1,yes\n",
+            "line 3: column network_intensive: 'yes', true or false is needed",
+        ),
+    ],
+)
+def test_defective_csv_rows(tmp_path, text, message):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"a.csv: {message}"):
+        load_workload(path)
+    kept = load_workload(path, lenient=True)
+    assert kept.ids == ("a",)
+    assert any(item.dropped for item in kept.notices)
+
+
+def test_a_phase_without_an_app_and_a_speed_that_is_none_are_errors_of_the_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,arrival,gpus,phase\na,0,1,0\n")
+    with pytest.raises(InputError, match=r"a\.csv: column phase, row 0: a phase without an app"):
+        load_workload(path)
+    path.write_text("id,arrival,gpus,extra\na,0,1,0\n")
+    assert [item.name for item in load_workload(path).notices] == ["ignored-columns"]
+
+
+GOOD = {"format": "gangopt-workload", "version": 1, "jobs": {"id": ["a"], "arrival": [0], "gpus": [1]}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "field version: 2, this release reads version 1"),
+        ({"version": True}, "field version: True"),
+        ({"name": 3}, "field name: text is needed"),
+        ({"more": 3}, "field 'more' is not known; allowed: format, version, name"),
+        ({"jobs": []}, "field jobs: an object with a list for each column is needed"),
+        ({"jobs": {"id": "a"}}, "field jobs: an object with a list"),
+        ({"jobs": {"id": ["a"], "arrival": [0]}}, "column gpus is missing"),
+        ({"jobs": {"id": ["a"], "arrival": [0], "gpus": ["x"]}}, "column gpus, row 0: 'x', a whole number"),
+        ({"units": {"arrival": "ms"}}, "field units: arrival in 'ms', s is needed"),
+        ({"units": {"arrivals": "s"}}, "field units: arrivals in 's', there is no such column"),
+        ({"units": {"id": "s"}}, "field units: id in 's', none is needed"),
+        ({"units": "s"}, "field units: an object is needed"),
+    ],
+)
+def test_defective_json(tmp_path, change, message):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(GOOD))
+    assert len(load_workload(path)) == 1
+    path.write_text(json.dumps({**GOOD, **change}))
+    with pytest.raises(InputError, match=f"a.json: {message}"):
+        load_workload(path)
+
+
+def test_files_that_are_cut_off(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(json.dumps(GOOD).encode() + b"\xff")
+    with pytest.raises(InputError, match="not UTF-8 text"):
+        load_workload(path)
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"a.parquet: no parquet file \("):
+        load_workload(path)
+
+
+def test_a_parquet_file_of_another_tool_needs_the_columns(tmp_path):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"id": [1, 2], "arrival": [3, 4], "gpus": [5, 6]}).write_parquet(path)
+    assert load_workload(path).ids == ("1", "2")
+    pl.DataFrame({"id": [1, 2]}).write_parquet(path)
+    with pytest.raises(InputError, match=r"a\.parquet: column arrival is missing"):
+        load_workload(path)

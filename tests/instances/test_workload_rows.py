@@ -1,0 +1,141 @@
+"""The text of logs: line ends, quotes, ragged rows, encodings, numbers and times."""
+
+import polars as pl
+import pytest
+
+from gangopt.errors import InputError
+from gangopt.instances import workload_rows
+from gangopt.instances.workload_notices import Tally
+from gangopt.instances.workload_rows import header_of, read_bytes, read_rows
+
+
+def rows_of(text, tmp_path, lenient=False, **options):
+    path = tmp_path / "log.csv"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_rows(read_bytes(path), Tally("log.csv", lenient), **options)
+
+
+def test_line_ends_byte_order_mark_blank_lines_and_blanks(tmp_path):
+    rows = rows_of(b"\xef\xbb\xbfa, b\r\n\r\n1, x\r\n\r\n2,\r\n", tmp_path)
+    rows.numbers("a", whole=True)
+    rows.names("b", optional=True)
+    assert rows.frame.rows(named=True) == [{"a": 1, "b": "x", "line": 3}, {"a": 2, "b": None, "line": 5}]
+
+
+def test_quotes_may_hold_separators_but_no_line_ends(tmp_path):
+    rows = rows_of('a,"b"\n1,"x, ""y"""\n2,z\n', tmp_path)
+    assert rows.frame["b"].to_list() == ['x, "y"', "z"]
+    assert rows.frame["line"].to_list() == [2, 3]
+    with pytest.raises(InputError, match="line 3: a field over more than one line is not read"):
+        rows_of('a,b\n1,"x\ny"\n', tmp_path)
+    with pytest.raises(InputError, match="line 2: not CSV"):
+        rows_of('a,b\n1,"x"y\n', tmp_path)
+
+
+def test_quotes_in_tabbed_files_are_text(tmp_path):
+    rows = rows_of('1\t"x\n2\ty"\n', tmp_path, separator="\t", header=("a", "b"))
+    assert rows.frame["b"].to_list() == ['"x', 'y"']
+    assert rows.frame["line"].to_list() == [1, 2]
+
+
+def test_ragged_rows_raise_or_are_counted(tmp_path):
+    text = "a,b\n1,2\n3\n4,5,6\n7,8"
+    with pytest.raises(
+        InputError, match=r"log.csv: line 3: 1 fields, 2 are needed \(ragged-rows: 2; a lenient reading"
+    ):
+        rows_of(text, tmp_path)
+    rows = rows_of(text, tmp_path, lenient=True)
+    assert rows.frame["line"].to_list() == [2, 5]
+    assert [(item.name, item.count, item.dropped) for item in rows.tally.notices] == [("ragged-rows", 2, True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,a\n1,2\n", "column 'a' in the header is empty or stands twice"),
+        ("a,\n1,2\n", "column '' in the header is empty or stands twice"),
+        ("a,b\n", "a header and no rows"),
+        (b"a,b\n1,\xff\n", r"not UTF-8 text \(byte 6\)"),
+    ],
+)
+def test_defective_tables(text, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        rows_of(text, tmp_path)
+
+
+def test_no_rows_are_left_without_a_header(tmp_path):
+    with pytest.raises(InputError, match=r"log\.csv: no rows"):
+        rows_of("a\tb\n", tmp_path, lenient=True, separator="\t", header=("a", "b", "c"))
+
+
+def test_files_that_cannot_be_read(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match=r"absent\.csv: no such file"):
+        read_bytes(tmp_path / "absent.csv")
+    with pytest.raises(InputError, match="is a directory, a file is needed"):
+        read_bytes(tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_bytes("a\0b")
+    empty = tmp_path / "empty.csv"
+    empty.write_text(" \n")
+    with pytest.raises(InputError, match="empty, a log of jobs is needed"):
+        read_bytes(empty)
+    empty.write_text("a,b")
+    assert read_bytes(empty, limit=1) == b"a"
+    monkeypatch.setattr(workload_rows, "MAX_BYTES", 2)
+    with pytest.raises(InputError, match="3 bytes, at most 2 are read"):
+        read_bytes(empty)
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "message"),
+    [
+        ("x", {}, "line 2: column a: 'x', a number from 0 is needed"),
+        ("", {}, "line 2: column a: nothing, a number from 0 is needed"),
+        ("-1", {}, "'-1', a number from 0"),
+        ("nan", {}, "'nan', a number from 0"),
+        ("inf", {}, "'inf', a number from 0"),
+        ("1e16", {}, "'1e16', a number from 0"),
+        ("0", {"above": 0}, "'0', a number above 0 is needed"),
+        ("1.5", {"whole": True, "least": 1}, "'1.5', a whole number from 1 is needed"),
+        ("0", {"whole": True, "least": 1}, "'0', a whole number from 1 is needed"),
+        ("x", {"optional": True}, "'x', a number from 0"),
+        ("9" * 70, {}, r"'9{37}\.\.\.'"),
+    ],
+)
+def test_numbers(value, options, message, tmp_path):
+    text = f"a,b\n{value},1\n5,2\n"
+    with pytest.raises(InputError, match=rf"{message}.*\(bad-a: 1; a lenient" if "9{" not in message else message):
+        rows_of(text, tmp_path).numbers("a", **options)
+    rows = rows_of(text, tmp_path, lenient=True)
+    rows.numbers("a", **options)
+    assert rows.frame["a"].to_list() == [5]
+    assert rows.tally.notices[0].dropped
+
+
+def test_optional_fields_are_unknown_values(tmp_path):
+    rows = rows_of("a,b,c\n,,None\n1,x,2017-10-07 01:11:39\n", tmp_path)
+    rows.numbers("a", optional=True)
+    rows.names("b", optional=True)
+    rows.times("c", optional=True)
+    assert rows.frame.rows() == [(None, None, None, 2), (1.0, "x", 1507338699.0, 3)]
+    assert rows.frame.schema["c"] == pl.Float64
+
+
+def test_names_and_times_are_needed_unless_optional(tmp_path):
+    with pytest.raises(InputError, match=r"line 3: column b: nothing, a name is needed \(bad-b: 1"):
+        rows_of("a,b\n1,x\n2, \n", tmp_path).names("b")
+    for value in ("", "None", "7 October", "2017-13-01 00:00:00"):
+        with pytest.raises(InputError, match=r"line 2: column b: .*, a time as 2017-10-07 01:11:39 is needed"):
+            rows_of(f"a,b\n1,{value}\n", tmp_path).times("b")
+
+
+def test_other_columns_are_named(tmp_path):
+    rows = rows_of("a,b,c\n1,2,3\n", tmp_path)
+    rows.ignore_others(["a"])
+    assert [(item.name, item.count, item.message) for item in rows.tally.notices] == [
+        ("ignored-columns", 2, "columns that are not read: 'b', 'c'")
+    ]
+
+
+def test_header_is_that_of_the_first_line_with_text():
+    assert header_of(b'\n "a" ,b\n1,2') == ("a", "b")

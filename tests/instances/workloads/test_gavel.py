@@ -1,0 +1,106 @@
+"""Traces of the Gavel simulator, of seven and of ten fields."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gangopt.errors import InputError
+
+SEVEN = (
+    "Transformer (batch size 128)\tpython3 train.py\t-step\t1\t5600\t0.000000\t1\n"
+    "A3C\tpython3 main.py\t--max-steps\t0\t90\t20.5\t4\n"
+)
+TEN = (
+    "ResNet-18 (batch size 32)\tpython3 main.py\tcifar10\t--num_steps\t1\t1000\t2\t1\t-1.000000\t0\n"
+    "LM (batch size 10)\tpython3 main.py\twikitext2\t--steps\t1\t500\t1\t1\t1.5\t30\n"
+)
+
+
+@pytest.fixture
+def speeds(tmp_path):
+    def write(table):
+        path = tmp_path / "speeds.json"
+        path.write_text(json.dumps(table))
+        return path
+
+    return write
+
+
+def test_seven_fields(read, counts):
+    workload = read(SEVEN, "a.trace")
+    assert workload.source == "file a.trace, format gavel"
+    assert workload.ids == ("line1", "line2")
+    assert workload.arrival.tolist() == [0, 20.5]
+    assert workload.gpus.tolist() == [1, 4]
+    assert workload.numbers("steps").tolist() == [5600, 90]
+    assert workload.texts("model") == ("Transformer", "A3C")
+    np.testing.assert_array_equal(workload.numbers("batch"), [128, np.nan])
+    assert counts(workload) == {"no-durations": (2, False)}
+
+
+def test_ten_fields_with_throughputs_and_deadlines(read, counts, speeds):
+    table = {
+        "v100": {"('ResNet-18 (batch size 32)', 2)": {"null": 4.0, "('A3C', 1)": [1, 2]}, "('A3C', 1)": {"null": 0}}
+    }
+    table["k80"] = {"('LM (batch size 10)', 1)": {"null": 2}, "('ResNet-18 (batch size 32)', 2)": {"null": 1}}
+    workload = read(TEN, throughputs=speeds(table))
+    np.testing.assert_array_equal(workload.duration, [250, np.nan])
+    assert counts(workload) == {"no-throughput": (1, False)}
+    assert "LM (batch size 10) on 1 GPUs has no throughput above 0 on v100" in workload.notices[0].message
+    old = read(TEN, throughputs=speeds(table), gpu_type="k80")
+    assert old.duration.tolist() == [1000, 250]
+    np.testing.assert_array_equal(old.numbers("deadline"), [np.nan, 30 + 1.5 * 250])
+
+
+def test_a_speed_of_zero_is_no_speed(read, counts, speeds):
+    table = {"v100": {"('A3C', 4)": {"null": 0}, "('Transformer (batch size 128)', 1)": {"null": 2}}}
+    workload = read(SEVEN, throughputs=speeds(table))
+    np.testing.assert_array_equal(workload.duration, [2800, np.nan])
+    assert counts(workload) == {"no-throughput": (1, False)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("\t20.5\t4", "\t20.5\t0", "line 2: column scale_factor: '0', a whole number from 1"),
+        ("\t90\t", "\t0\t", "line 2: column total_steps: '0', a number above 0"),
+        ("\t20.5\t", "\tsoon\t", "line 2: column arrival_time: 'soon', a number from 0"),
+        ("A3C\t", "\t", "line 2: column job_type: nothing"),
+        ("\t20.5\t4", "\t20.5", "line 2: 6 fields, 7 are needed"),
+    ],
+)
+def test_defects(read, old, new, message):
+    with pytest.raises(InputError, match=message):
+        read(SEVEN.replace(old, new))
+    assert len(read(SEVEN.replace(old, new), lenient=True)) == 1
+
+
+def test_an_slo_below_minus_one_is_a_defect(read):
+    with pytest.raises(InputError, match="line 2: column slo: '-2', a number from -1 is needed"):
+        read(TEN.replace("1.5", "-2"))
+
+
+def test_another_number_of_fields_is_refused(read):
+    with pytest.raises(InputError, match="3 tabbed fields; gavel has 7 or 10, shockwave 12"):
+        read("a\tb\tc\n")
+    with pytest.raises(InputError, match="line 1 has 3 tabbed fields, format gavel has 7 or 10"):
+        read("a\tb\tc\n", format="gavel")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ([], "no throughput table: GPU types, each with its job types, are needed"),
+        ({"v100": 3}, "no throughput table"),
+        ({"k80": {}}, "no GPU type 'v100'; known: k80"),
+        ({"v100": {"A3C, 1": {"null": 1}}}, "v100, entry 'A3C, 1': a job type, its GPUs and a speed are needed"),
+        ({"v100": {"(1, 1)": {"null": 1}}}, r"v100, entry '\(1, 1\)'"),
+        ({"v100": {"('A3C', 1)": {"null": -1}}}, r"""v100, entry "\('A3C', 1\)": a job type"""),
+        ({"v100": {"('A3C', 1)": {"null": True}}}, "a speed are needed"),
+        ({"v100": {"('A3C', 1)": {}}}, "a speed are needed"),
+    ],
+)
+def test_defective_throughput_tables(read, speeds, table, message):
+    with pytest.raises(InputError, match=message):
+        read(SEVEN, throughputs=speeds(table))

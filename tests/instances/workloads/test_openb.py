@@ -1,0 +1,82 @@
+"""Pod lists of openb."""
+
+import numpy as np
+import pytest
+
+from gangopt.errors import InputError
+from gangopt.instances.workload_machines import load_machines
+
+HEAD = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+ROWS = (
+    "p0,12000,16384,1,460,,LS,Running,0,100,5\n"
+    "p1,64000,262144,8,1000,V100M16|V100M32|V100M32,BE,Pending,7,90,\n"
+    "p2,4000,1024,0,0,,LS,Running,8,20,8\n"
+)
+NODES = "sn,cpu_milli,memory_mib,gpu,model\nn0,96000,393216,8,V100M32\nn1,32000,65536,2,T4\nn2,64000,131072,0,\n"
+
+
+def test_pods(read, counts):
+    workload = read(HEAD + ROWS)
+    assert workload.source.endswith("format openb")
+    assert workload.ids == ("p0", "p1")
+    assert workload.arrival.tolist() == [0, 7]
+    np.testing.assert_array_equal(workload.duration, [95, np.nan])
+    np.testing.assert_array_equal(workload.numbers("start"), [5, np.nan])
+    np.testing.assert_array_equal(workload.numbers("gpu_share"), [0.46, np.nan])
+    assert workload.gpus.tolist() == [1, 8]
+    assert workload.numbers("workers").tolist() == [1, 1]
+    assert workload.numbers("cpu").tolist() == [12, 64]
+    assert workload.numbers("memory").tolist() == [16, 256]
+    assert workload.texts("gpu_type") == (None, "V100M16|V100M32")
+    assert workload.texts("status") == ("Running", "Pending")
+    assert counts(workload) == {"cpu-only": (1, True), "never-ran": (1, False)}
+
+
+def test_lists_without_times(read, counts):
+    workload = read("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1000,1024,1,1000\np1,1000,1024,2,1000\n")
+    assert workload.arrival.tolist() == [0, 0]
+    assert not workload.has("duration")
+    assert counts(workload) == {"no-times": (2, False), "equal-arrivals": (1, False)}
+
+
+def test_pods_against_nodes(read, counts, tmp_path):
+    path = tmp_path / "nodes.csv"
+    path.write_text(NODES)
+    cluster = load_machines(path)
+    assert cluster.machines == ("n0", "n1", "n2")
+    assert cluster.gpus_per_machine.tolist() == [8, 2, 0]
+    assert cluster.gpu_types == ("V100M32", "T4", None)
+    assert cluster.capacities[0].tolist() == [96, 8, 384]
+    assert len(read(HEAD + ROWS, cluster=cluster)) == 2
+    large = ROWS + "p3,120000,1024,8,1000,T4,LS,Running,9,20,9\np4,97000,1024,1,1000,,LS,Running,9,20,9\n"
+    with pytest.raises(
+        InputError, match=r"job p3 cannot be placed on nodes: 8 GPUs, the cluster has 2 of type T4 \(unpl"
+    ):
+        read(HEAD + large, cluster=cluster)
+    kept = read(HEAD + large, cluster=cluster, lenient=True)
+    assert kept.ids == ("p0", "p1")
+    assert counts(kept)["unplaceable"] == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name", "message"),
+    [
+        ("1,460", "1,0", "bad-shares", "line 2: gpu_milli 0 with num_gpu 1: 1 to 1000 is needed"),
+        ("1,460", "1,1001", "bad-shares", "line 2: gpu_milli 1001 with num_gpu 1"),
+        ("1,460", "2,460", "bad-shares", "line 2: gpu_milli 460 with num_gpu 2: .*1000 for more than one GPU"),
+        ("1,460", "x,460", "bad-num_gpu", "line 2: column num_gpu: 'x', a whole number from 0"),
+        ("12000", "-1", "bad-cpu_milli", "line 2: column cpu_milli: '-1', a number from 0"),
+        ("0,100,5", "0,5,5", "no-running-time", "line 2: pod p0 is deleted at 5 s, not after it was scheduled"),
+        ("0,100,5", "6,100,5", "early-starts", "line 2: pod p0 is scheduled before it is created"),
+        ("0,100,5", ",100,5", "bad-creation_time", "line 2: column creation_time: nothing"),
+        ("p0", "", "bad-name", "line 2: column name: nothing"),
+        ("p1", "p0", "duplicate-ids", "line 3: id 'p0' stands on an earlier line too"),
+    ],
+)
+def test_defects(read, counts, old, new, name, message):
+    text = HEAD + ROWS.replace(old, new, 1)
+    with pytest.raises(InputError, match=message):
+        read(text)
+    workload = read(text, lenient=True)
+    assert len(workload) == 1
+    assert counts(workload)[name] == (1, True)
