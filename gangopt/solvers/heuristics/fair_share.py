@@ -106,8 +106,8 @@ def greedy_allocation(market: Market) -> tuple[tuple[int, ...], ...]:
 
     The app of the least V gets GPUs on top of those it has: on one machine, in one rack, or anywhere, as many as are
     needed for V to rise. The way of fewest GPUs is taken, of these the one of greatest V, then the narrowest place,
-    then the place of the lowest index; inside it, machines where the app has GPUs first, then those with the fewest
-    free. An app that nothing raises leaves. Ties between apps go to the lower index.
+    then the one with the most free GPUs, then that of the lowest index; inside it, machines where the app has GPUs
+    first, then those with the fewest free. An app that nothing raises leaves. Ties between apps go to the lower index.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _cheapest_step(
     market: Market, app: int, row: NDArray[np.int64], worth: float, free: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
     """Return GPUs to add on each machine, or None if nothing raises V."""
-    best: tuple[int, float, int, int] | None = None
+    best: tuple[int, float, int, int, int] | None = None
     for level, table in enumerate(market.values[app]):
         room, own = market.in_places(level, free), market.in_places(level, row)
         # the first count that is worth more; the table does not fall
@@ -150,11 +150,11 @@ def _cheapest_step(
         for place in market.places(app, level):
             more = max(0, needed - int(own[place]))
             if more <= room[place]:
-                key = (more, -market.entry(app, level, int(own[place]) + more), level, place)
+                key = (more, -market.entry(app, level, int(own[place]) + more), level, -int(room[place]), place)
                 best = key if best is None else min(best, key)
     if best is None:
         return None
-    return _fill(best[0], np.where(market.inside(*best[2:]), free, 0), row)
+    return _fill(best[0], np.where(market.inside(best[2], best[4]), free, 0), row)
 
 
 def _fill(count: int, free: NDArray[np.int64], row: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,107 @@
+"""Files of `fair_share`: write then read is the identity, and each defect is one line."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gangopt.errors import InputError
+from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.catalogue import load, read_document, to_document
+from gangopt.instances.documents.fair_share import FairShareSolutionDocument
+from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.jsonfile import dump_json, parse_json
+
+values = st.fractions(min_value=Fraction(1, 1000), max_value=1000) | st.floats(1e-6, 1e6)
+
+
+@st.composite
+def instances(draw):
+    machines, racks, resources = draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(0, 2))
+    apps = []
+    for i in range(draw(st.integers(1, 3))):
+        rows = draw(
+            st.lists(
+                st.tuples(st.integers(1, 9), st.sampled_from(["machine", "rack", "cluster"]), values),
+                min_size=1,
+                max_size=4,
+            )
+        )
+        held = tuple((m, draw(st.integers(1, 3))) for m in sorted(draw(st.sets(st.integers(0, machines - 1)))))
+        apps.append(AppBid.from_rows(f"a{i}", rows, value_at_zero=draw(st.just(0) | values), held=held))
+    amounts = st.floats(0.5, 1e6)
+    return FairShareInstance(
+        name="t",
+        description=draw(st.sampled_from(["", "text"])),
+        racks=tuple(f"r{r}" for r in range(racks)),
+        machines=tuple(f"m{m}" for m in range(machines)),
+        machine_rack=[draw(st.integers(0, racks - 1)) for _ in range(machines)],
+        offered=[draw(st.integers(0, 8)) for _ in range(machines)],
+        apps=tuple(apps),
+        resources=tuple(f"x{r}" for r in range(resources)),
+        capacities=[draw(amounts) for _ in range(resources)],
+        demands=[[draw(st.just(0.0) | amounts) for _ in range(resources)] for _ in apps],
+    )
+
+
+@given(instances())
+@settings(max_examples=60)
+def test_write_then_read_is_the_identity(instance):
+    assert read_document(parse_json(dump_json(to_document(instance)), "t"), "t") == instance
+
+
+def test_solution_write_then_read_is_the_identity():
+    solution = FairShareSolution((((0, 2), (3, 1)), ()))
+    assert FairShareSolutionDocument.from_solution(solution).to_solution() == solution
+
+
+def test_values_that_no_double_says_are_written_as_quotients():
+    instance = load("fair_share/themis-figure5b")
+    rows = to_document(instance)["apps"][1]["rows"]
+    assert {row["value"] for row in rows if row["gpus"] == 4} == {1.0, "201/259"}
+    assert read_document(to_document(instance), "t").apps[1].at(1, 4) == Fraction(201, 259)
+
+
+def _broken(change):
+    value = copy.deepcopy(to_document(load("fair_share/two-resources")))
+    change(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v: v["machines"][0].update(rack="attic"), r"machines\[0\].rack: 'attic' is none of the racks"),
+        (lambda v: v["apps"][1].update(demands=[1]), r"apps\[1\].demands: 1 numbers, one for each of 2 resources"),
+        (
+            lambda v: v["apps"][0].update(held=[{"machine": "m9", "gpus": 1}]),
+            r"apps\[0\].held\[0\].machine: 'm9' is none of the machines",
+        ),
+        (lambda v: v["apps"][0]["rows"][0].update(value="1/0"), r"app 'A': values\[0\]: '1/0', 0 or a value from"),
+        (lambda v: v["apps"][0]["rows"][0].update(value=-1), "field apps.0.rows.0.value"),
+        (lambda v: v["apps"][0]["rows"][0].update(level="slot"), "field apps.0.rows.0.level"),
+        (lambda v: v["apps"][0]["rows"][0].update(gpus=0), "field apps.0.rows.0.gpus"),
+        (lambda v: v["apps"][0].update(rows=[]), "field apps.0.rows"),
+        (lambda v: v["resources"][0].update(capacity=0), "field resources.0.capacity"),
+        (lambda v: v["machines"][0].update(gpus=-1), "field machines.0.gpus"),
+        (lambda v: v["machines"][0].update(cores=3), "field machines.0.cores"),
+        (lambda v: v.pop("racks"), "field racks: field required"),
+    ],
+)
+def test_a_defect_is_one_line(change, message):
+    with pytest.raises(InputError, match=message) as caught:
+        read_document(_broken(change), "file.json")
+    assert str(caught.value).startswith("file.json: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_held_gpus_are_kept_by_label():
+    instance = load("fair_share/themis-figure5b")
+    holding = replace(instance, apps=(replace(instance.apps[0], held=((1, 2),)), instance.apps[1]))
+    assert to_document(holding)["apps"][0]["held"] == [{"machine": "m1", "gpus": 2}]

@@ -1,0 +1,55 @@
+"""Generated instances of `fair_share`."""
+
+from __future__ import annotations
+
+import pytest
+
+import gangopt
+from gangopt.errors import InputError
+
+
+def test_a_name_rebuilds_the_same_instance():
+    name = "fair_share/random?apps=5&machines=6&racks=3&resources=2&seed=7"
+    assert gangopt.load(name) == gangopt.load(name)
+    assert gangopt.load(name) != gangopt.load(name.replace("seed=7", "seed=8"))
+    instance = gangopt.load(name)
+    assert (len(instance.apps), len(instance.machines), len(instance.racks)) == (5, 6, 3)
+    assert instance.resources == ("resource0", "resource1")
+    assert all(1 <= gpus <= 4 for gpus in instance.offered)
+
+
+def test_machines_of_a_named_cluster():
+    instance = gangopt.load("fair_share/cluster?apps=3&racks=4")
+    assert instance.market.total_gpus == 64
+    assert sorted(instance.offered.tolist()) == [2] * 8 + [4] * 12
+    assert len(set(instance.machine_rack.tolist())) == 4
+    assert len(gangopt.load("fair_share/cluster?apps=3").racks) == 1
+    assert gangopt.load("fair_share/cluster?cluster=themis-simulator&apps=3").market.total_gpus == 168
+
+
+@pytest.mark.parametrize(("sensitivity", "equal"), [("none", True), ("priors", False)])
+def test_sensitivity(sensitivity, equal):
+    instance = gangopt.load(f"fair_share/random?apps=20&machines=12&sensitivity={sensitivity}")
+    wide = [app for app in instance.apps if app.demand > 1]
+    assert wide
+    assert all((app.at(0, app.demand) == app.at(2, app.demand)) == equal for app in wide)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("random?apps=0", "apps: 0, a whole number from 1 to 1000 is needed"),
+        ("random?machines=2&racks=3", "racks: 3, a whole number from 1 to 2 is needed"),
+        ("random?gpus_per_machine=100000", "gpus_per_machine: 100000, a whole number from 1 to 25000 is needed"),
+        ("random?machines=1000000", "machines: 1000000"),
+        ("random?resources=21", "resources: 21"),
+        ("random?seed=-1", "seed: -1"),
+        ("cluster?cluster=themis-testbet", "unknown cluster 'themis-testbet'; near matches: themis-testbed"),
+        ("cluster?racks=21", "racks: 21, a whole number from 1 to 20 is needed"),
+        ("cluster?apps=1001", "apps: 1001"),
+        ("cluster?seed=-1", "seed: -1"),
+    ],
+)
+def test_what_is_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        gangopt.load(f"fair_share/{arguments}")
