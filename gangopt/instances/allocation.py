@@ -145,13 +145,13 @@ class AllocationInstance(Instance):
         self._set("units", tuple(self.units))
         if len(self.units) != R:
             raise InputError(f"units: {len(self.units)} given, one for each of {R} resources is needed")
-        self._set("capacity", checks.numbers("capacity", self.capacity, (R,)))
+        self._set("capacity", checks.numbers("capacity", self.capacity, (R,), smallest=checks.SMALLEST))
         if not self.capacity.all():
             r = int(np.argmin(self.capacity))
             raise InputError(f"capacity[{r}]: 0 {self.units[r]} of {self.resources[r]}, more than 0 is needed")
         self._set("steps", checks.numbers("steps", self.steps, (J,)))
-        self._set("worker_demand", checks.numbers("worker_demand", self.worker_demand, (J, R)))
-        self._set("ps_demand", checks.numbers("ps_demand", self.ps_demand, (J, R)))
+        for name in ("worker_demand", "ps_demand"):
+            self._set(name, checks.numbers(name, getattr(self, name), (J, R), smallest=checks.SMALLEST))
         self._set("max_workers", checks.counts("max_workers", self.max_workers, (J,), 1, MAX_CONFIGURATIONS))
         self._set("max_ps", checks.counts("max_ps", self.max_ps, (J,), 1, MAX_CONFIGURATIONS))
         progress = np.zeros(J) if self.progress is None else self.progress

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-import reprlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from gangopt.instances.contract import check_text
 
 __all__ = [
     "LARGEST",
+    "SMALLEST",
     "counts",
     "finite",
     "finite_numbers",
@@ -33,6 +33,9 @@ __all__ = [
 LARGEST = 1e15
 """Largest magnitude of any number: whole numbers stay exact in double precision below it."""
 
+SMALLEST = 1e-15
+"""Smallest amount of a resource other than 0: shares and prices computed with it stay far from overflow."""
+
 _MOST = int(LARGEST)
 
 
@@ -42,8 +45,9 @@ def numbers(
     shape: tuple[int, ...],
     low: float = 0.0,
     high: float = LARGEST,
+    smallest: float = 0.0,
 ) -> NDArray[np.float64]:
-    """Return a new float array of the shape, all entries finite and from low to high."""
+    """Return a new float array of the shape, all entries finite, from low to high, and 0 or at least `smallest`."""
     try:
         array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -53,7 +57,11 @@ def numbers(
     if wrong.any():
         index = tuple(int(i) for i in np.argwhere(wrong)[0])
         raise InputError(f"{field}{list(index)}: {array[index]:g}, a number from {low:g} to {high:g} is needed")
-    return array
+    small = (array != 0) & (np.abs(array) < smallest)
+    if small.any():
+        index = tuple(int(i) for i in np.argwhere(small)[0])
+        raise InputError(f"{field}{list(index)}: {array[index]:g}, 0 or at least {smallest:g} is needed")
+    return array + 0.0
 
 
 def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> NDArray[np.int64]:  # noqa: ANN401 - input of any type is checked here
@@ -120,7 +128,7 @@ def table(field: str, value: Any) -> NDArray[np.float64]:  # noqa: ANN401 - inpu
 def whole(field: str, value: object) -> int:
     """Return a whole number of a solution as a plain int; a truth value, a fraction or a text is none."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or not -_MOST <= value <= _MOST:
-        raise InputError(f"{field}: {reprlib.repr(value)}, a whole number is needed, at most {LARGEST:g}")
+        raise InputError(f"{field}: {shown(value)}, a whole number is needed, at most {LARGEST:g}")
     return int(value)
 
 
@@ -139,7 +147,7 @@ def finite(field: str, value: object) -> float:
         with contextlib.suppress(OverflowError):
             number = float(value)
     if not math.isfinite(number):
-        raise InputError(f"{field}: {reprlib.repr(value)}, a finite number is needed")
+        raise InputError(f"{field}: {shown(value)}, a finite number is needed")
     return number
 
 
@@ -184,7 +192,7 @@ def _piece(where: str, piece: object, width: int, needed: str) -> tuple[int, ...
     except InputError:
         numbers = ()
     if len(numbers) != width:
-        raise InputError(f"{where}: {reprlib.repr(piece)}, {needed} are needed")
+        raise InputError(f"{where}: {shown(piece)}, {needed} are needed")
     return numbers
 
 
@@ -193,7 +201,7 @@ def texts(field: str, values: Any) -> tuple[str, ...]:  # noqa: ANN401 - input o
     items = _sequence(field, values, "texts")
     for index, value in enumerate(items):
         if not isinstance(value, str):
-            raise InputError(f"{field}[{index}]: {reprlib.repr(value)}, a text is needed")
+            raise InputError(f"{field}[{index}]: {shown(value)}, a text is needed")
     return items
 
 
@@ -202,4 +210,4 @@ def _sequence(field: str, values: Any, needed: str) -> tuple[Any, ...]:  # noqa:
         return tuple(values.tolist())
     if isinstance(values, Sequence) and not isinstance(values, str | bytes):
         return tuple(values)
-    raise InputError(f"{field}: {reprlib.repr(values)}, {needed} are needed")
+    raise InputError(f"{field}: {shown(values)}, {needed} are needed")

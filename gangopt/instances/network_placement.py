@@ -30,9 +30,6 @@ MAX_WORKERS = 100_000
 MAX_PARAMETER_SERVERS = 100_000
 """Most parameter servers of the job."""
 
-LARGEST = 1e15
-"""Largest traffic, size, demand or capacity."""
-
 RESOURCE_TOLERANCE = 1e-9
 """Relative excess of a resource's capacity that the judge overlooks: sums of decimal fractions are not exact."""
 
@@ -71,17 +68,20 @@ class NetworkPlacementInstance(Instance):
 
     def __post_init__(self) -> None:
         m, r = len(self.machines), len(self.resources)
-        _require_labels("machines", self.machines, 1, MAX_MACHINES)
-        _require_labels("resources", self.resources, 0, 100)
+        _require_number("machines", self.machines, 1, MAX_MACHINES)
+        _require_number("resources", self.resources, 0, 100)
+        self._set("machines", checks.labels("machines", self.machines))
+        self._set("resources", checks.labels("resources", self.resources))
         _require_whole("workers", self.workers, 1, MAX_WORKERS)
-        self._set("free_gpus", _whole_numbers("free_gpus", self.free_gpus, m))
-        self._set("traffic", _amounts("traffic", self.traffic, (m,)))
+        self._set("free_gpus", checks.counts("free_gpus", self.free_gpus, (m,), 0, 10**9))
+        self._set("traffic", checks.numbers("traffic", self.traffic, (m,)))
         count = np.shape(self.ps_sizes)
         if len(count) != 1 or not 1 <= count[0] <= MAX_PARAMETER_SERVERS:
             raise InputError(f"ps_sizes: shape {count}, a list of 1 to {MAX_PARAMETER_SERVERS} sizes is needed")
-        self._set("ps_sizes", _amounts("ps_sizes", self.ps_sizes, count))
-        if not 0 < self.model_size <= LARGEST:
-            raise InputError(f"ps_sizes: {self.model_size:g} MiB in all, more than 0 and at most {LARGEST:g} is needed")
+        self._set("ps_sizes", checks.numbers("ps_sizes", self.ps_sizes, count))
+        if not checks.SMALLEST <= self.model_size <= checks.LARGEST:
+            allowed = f"{checks.SMALLEST:g} to {checks.LARGEST:g}"
+            raise InputError(f"ps_sizes: {self.model_size:g} MiB in all, {allowed} is needed")
         skew = float(self.ps_sizes.max()) / self.model_size if self.skew is None else self.skew
         if not (isinstance(skew, int | float) and not isinstance(skew, bool) and 0 <= skew <= 1):
             raise InputError(f"skew: {skew}, a share from 0 to 1 is needed")
@@ -90,7 +90,10 @@ class NetworkPlacementInstance(Instance):
             given = getattr(self, field)
             if given is None and r:
                 raise InputError(f"{field}: missing, needed for the resources {', '.join(self.resources)}")
-            self._set(field, _amounts(field, np.zeros(shape) if given is None else given, shape))
+            amounts = np.zeros(shape) if given is None else given
+            # what is free may be a remainder of rounding, what a task takes is not
+            smallest = 0.0 if field == "free_capacity" else checks.SMALLEST
+            self._set(field, checks.numbers(field, amounts, shape, smallest=smallest))
         self._freeze()
 
     def _set(self, field: str, value: object) -> None:
@@ -230,46 +233,11 @@ class NetworkPlacementSolution:
             object.__setattr__(self, field, checks.whole_numbers(field, getattr(self, field)))
 
 
-def _require_labels(field: str, labels: tuple[str, ...], least: int, most: int) -> None:
+def _require_number(field: str, labels: tuple[str, ...], least: int, most: int) -> None:
     if not least <= len(labels) <= most:
         raise InputError(f"{field}: {len(labels)} given, {least} to {most} are allowed")
-    if len(set(labels)) < len(labels):
-        seen: set[str] = set()
-        for index, label in enumerate(labels):
-            if label in seen:
-                raise InputError(f"{field}[{index}]: {label!r} stands twice, labels must differ")
-            seen.add(label)
-    for index, label in enumerate(labels):
-        if not (isinstance(label, str) and 1 <= len(label) <= 200):
-            raise InputError(f"{field}[{index}]: {label!r}, a text of 1 to 200 characters is needed")
 
 
 def _require_whole(field: str, value: object, least: int, most: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise InputError(f"{field}: {value}, a whole number from {least} to {most} is needed")
-
-
-def _whole_numbers(field: str, values: object, count: int) -> np.ndarray:
-    array = np.array(values)
-    if array.shape != (count,):
-        raise InputError(f"{field}: shape {array.shape}, one number for each of {count} machines is needed")
-    if array.dtype.kind not in "iu":
-        raise InputError(f"{field}: numbers of type {array.dtype}, whole numbers are needed")
-    bad = np.flatnonzero((array < 0) | (array > 10**9))
-    if len(bad):
-        raise InputError(f"{field}[{bad[0]}]: {array[bad[0]]}, a whole number from 0 to {10**9} is needed")
-    return array.astype(np.int64)
-
-
-def _amounts(field: str, values: object, shape: tuple[int, ...]) -> np.ndarray:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{field}: not an array of numbers") from None
-    if array.shape != shape:
-        raise InputError(f"{field}: shape {array.shape}, {shape} is needed")
-    bad = np.argwhere(~((array >= 0) & (array <= LARGEST)))
-    if len(bad):
-        index = ", ".join(map(str, bad[0].tolist()))
-        raise InputError(f"{field}[{index}]: {array[tuple(bad[0])]}, a number from 0 to {LARGEST:g} is needed")
-    return array + 0.0

@@ -23,9 +23,6 @@ MAX_SERVERS = 10_000
 MAX_PARAMETERS = 10**15
 """Most parameters of one instance: sums below it are exact in double precision too."""
 
-MAX_LABEL = 200
-"""Most characters of a block's name."""
-
 MAX_DIMENSIONS = 32
 """Most dimensions of one block."""
 
@@ -56,10 +53,9 @@ class ParametersInstance(Instance):
             raise InputError(f"servers: {self.servers}, a whole number from 1 to {MAX_SERVERS} is needed")
         if not 1 <= len(self.shapes) <= MAX_BLOCKS:
             raise InputError(f"blocks: {len(self.shapes)} blocks, 1 to {MAX_BLOCKS} are allowed")
-        labels = self.labels or tuple(f"block{index}" for index in range(len(self.shapes)))
+        labels = checks.labels("labels", self.labels or (f"block{index}" for index in range(len(self.shapes))))
         if len(labels) != len(self.shapes):
             raise InputError(f"labels: {len(labels)} labels for {len(self.shapes)} blocks, as many are needed")
-        _require_unique(labels)
         sizes = [
             _size(index, label, shape) for index, (label, shape) in enumerate(zip(labels, self.shapes, strict=True))
         ]
@@ -136,16 +132,6 @@ class ParametersInstance(Instance):
                 "request_difference": max(counts) - min(counts),
             },
         )
-
-
-def _require_unique(labels: tuple[str, ...]) -> None:
-    seen: dict[str, int] = {}
-    for index, label in enumerate(labels):
-        if not 1 <= len(label) <= MAX_LABEL:
-            raise InputError(f"labels[{index}]: {len(label)} characters, 1 to {MAX_LABEL} are allowed")
-        if label in seen:
-            raise InputError(f"labels[{index}]: {label!r} stands twice (first at {seen[label]}), labels must differ")
-        seen[label] = index
 
 
 def _size(index: int, label: str, shape: tuple[int, ...]) -> int:

@@ -12,16 +12,13 @@ from gangopt.errors import InputError
 from gangopt.instances import checks
 from gangopt.instances.contract import Instance, Score, Violation
 
-__all__ = ["MARGIN", "MAX_FEATURES", "MAX_JOBS", "MAX_LABEL", "ThresholdInstance", "ThresholdSolution"]
+__all__ = ["MARGIN", "MAX_FEATURES", "MAX_JOBS", "ThresholdInstance", "ThresholdSolution"]
 
 MAX_JOBS = 100_000
 """Most jobs of one history."""
 
 MAX_FEATURES = 32
 """Most features of a job."""
-
-MAX_LABEL = 200
-"""Most characters of a job's or feature's name."""
 
 LARGEST = 1e12
 """Largest magnitude of a feature, ratio or weight."""
@@ -66,8 +63,8 @@ class ThresholdInstance(Instance):
             raise InputError(f"jobs: {n} jobs, 1 to {MAX_JOBS} are allowed")
         if not 1 <= d <= MAX_FEATURES:
             raise InputError(f"features: {d} features, 1 to {MAX_FEATURES} are allowed")
-        _require_labels("jobs", self.jobs)
-        _require_labels("features", self.features)
+        object.__setattr__(self, "jobs", checks.labels("jobs", self.jobs))
+        object.__setattr__(self, "features", checks.labels("features", self.features))
         if not 0 < self.limit <= LARGEST:
             raise InputError(f"limit: {self.limit}, a number above 0 is needed")
         weights = np.ones(n) if self.weights is None else self.weights
@@ -143,16 +140,6 @@ class ThresholdInstance(Instance):
                 "margin": 0.0 if wrong.all() else float(right_side[~wrong].min()),
             },
         )
-
-
-def _require_labels(name: str, labels: tuple[str, ...]) -> None:
-    seen: dict[str, int] = {}
-    for index, label in enumerate(labels):
-        if not 1 <= len(label) <= MAX_LABEL:
-            raise InputError(f"{name}[{index}]: {len(label)} characters, 1 to {MAX_LABEL} are allowed")
-        if label in seen:
-            raise InputError(f"{name}[{index}]: {label!r} stands twice (first at {seen[label]}), labels must differ")
-        seen[label] = index
 
 
 def _require_resolution(label: str, column: np.ndarray) -> None:

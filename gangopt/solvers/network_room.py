@@ -56,5 +56,5 @@ class Room:
         room = self._gpus
         for r in np.flatnonzero(self._worker):
             rest = np.floor((self._limits[:, r] - self._use[:, r]) / self._worker[r])
-            room = np.minimum(room, np.maximum(rest, 0).astype(np.int64))
+            room = np.clip(rest, 0, room).astype(np.int64)
         return room

@@ -116,8 +116,8 @@ def test_solutions_hold_whole_numbers(part):
         ({"shapes": ((2.0,),)}, "dimension 2.0"),
         ({"shapes": ((10**15,), (1,))}, "1000000000000001 parameters in all"),
         ({"labels": ("a",)}, "labels: 1 labels for 2 blocks"),
-        ({"labels": ("a", "a")}, r"labels\[1\]: 'a' stands twice \(first at 0\)"),
-        ({"labels": ("a", "")}, r"labels\[1\]: 0 characters"),
+        ({"labels": ("a", "a")}, r"labels\[1\]: 'a' stands twice"),
+        ({"labels": ("a", "")}, r"labels\[1\]: '', a text of 1 to 200 characters"),
     ],
 )
 def test_bad_instances_name_field_value_and_limit(changes, message):

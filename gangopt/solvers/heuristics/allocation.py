@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from gangopt.errors import InputError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
-from gangopt.solvers.heuristics.allocation_moves import Seed, ladders, next_allowed, seed_configurations, to_solution
+from gangopt.solvers.heuristics.allocation_moves import (
+    Seed,
+    next_allowed,
+    seed_configurations,
+    seeded_ladders,
+    to_solution,
+)
 
 __all__ = ["drf", "equal", "optimus", "tetris"]
 
@@ -57,7 +63,9 @@ def optimus(
     InputError
         If `priority` is not above 0 or `young` not from 0 to 1.
     InfeasibleError
-        If the smallest configurations exceed a capacity.
+        If the least that all jobs can take exceeds a capacity.
+    NoSolutionError
+        If only the smallest configurations do not fit together, which tables with holes make possible.
 
     References
     ----------
@@ -206,16 +214,14 @@ def drf(instance: AllocationInstance) -> AllocationSolution:
 
     Raises
     ------
-    InfeasibleError
-        If the smallest configurations exceed a capacity.
+    InfeasibleError, NoSolutionError
+        As `optimus`.
 
     References
     ----------
     Ghodsi et al., Dominant Resource Fairness (NSDI'11), algorithm 1; Optimus (EuroSys'18), section 6.1.
     """
-    grids = instance.time_grids()
-    seed = seed_configurations(instance, grids)
-    rungs = ladders(instance, seed, grids)
+    seed, rungs = seeded_ladders(instance)
     servers: list[list[float]] = instance.ps_demand.tolist()
     workers: list[list[float]] = instance.worker_demand.tolist()
     capacity: list[float] = instance.capacity.tolist()
@@ -265,17 +271,15 @@ def tetris(instance: AllocationInstance) -> AllocationSolution:
 
     Raises
     ------
-    InfeasibleError
-        If the smallest configurations exceed a capacity.
+    InfeasibleError, NoSolutionError
+        As `optimus`.
 
     References
     ----------
     Grandl et al., Multi-resource Packing for Cluster Schedulers (SIGCOMM'14), sections 3.2 and 3.3; Optimus
     (EuroSys'18), section 6.1.
     """
-    grids = instance.time_grids()
-    seed = seed_configurations(instance, grids)
-    rungs = ladders(instance, seed, grids)
+    seed, rungs = seeded_ladders(instance)
     at = [0] * len(rungs)
     inside = np.array([float(len(steps) > 1) for steps in rungs])
     barred = np.where(inside > 0, 0.0, -np.inf)
@@ -325,12 +329,10 @@ def equal(instance: AllocationInstance) -> AllocationSolution:
 
     Raises
     ------
-    InfeasibleError
-        If the smallest configurations exceed a capacity.
+    InfeasibleError, NoSolutionError
+        As `optimus`.
     """
-    grids = instance.time_grids()
-    seed = seed_configurations(instance, grids)
-    rungs = ladders(instance, seed, grids)
+    _, rungs = seeded_ladders(instance)
     limit = instance.capacity_limit
     best = [0] * len(rungs)
     for k in range(2, max(max(p, w) for steps in rungs for p, w in steps) + 1):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gangopt.errors import InfeasibleError, NoSolutionError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
 
-__all__ = ["Seed", "ladders", "next_allowed", "seed_configurations", "to_solution"]
+__all__ = ["Seed", "next_allowed", "seed_configurations", "seeded_ladders", "to_solution"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -125,27 +125,30 @@ def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
     return np.moveaxis(result, 0, axis)
 
 
-def ladders(
-    instance: AllocationInstance, seed: Seed, grids: list[TimeGrid] | None = None
-) -> list[list[tuple[int, int]]]:
-    """Return every job's configurations at one parameter server for each worker, smallest first.
+def seeded_ladders(instance: AllocationInstance) -> tuple[Seed, list[list[tuple[int, int]]]]:
+    """Return the smallest configurations, and every job's configurations at one parameter server for each worker.
 
-    Rung k is (min(k, max_ps), min(k, max_workers)). The ladder begins with the job's seed; rungs that are not allowed
-    or not larger than the seed in both counts are left out.
+    Rung k is (min(k, max_ps), min(k, max_workers)), smallest first. The ladder begins with the job's seed; rungs that
+    are not allowed or not larger than the seed in both counts are left out.
 
     Parameters
     ----------
     instance : the allocation
-    seed : the smallest configurations
-    grids : its completion times, if they are at hand
 
     Returns
     -------
-    list of list of (int, int)
+    tuple of Seed and list of list of (int, int)
         (parameter servers, workers) of each rung, tasks, for each job.
+
+    Raises
+    ------
+    InfeasibleError, NoSolutionError
+        As `seed_configurations`.
     """
+    grids = instance.time_grids()
+    seed = seed_configurations(instance, grids)
     result: list[list[tuple[int, int]]] = [[] for _ in instance.jobs]
-    for grid in instance.time_grids() if grids is None else grids:
+    for grid in grids:
         _, P, W = grid.seconds.shape
         k = np.arange(max(P, W))
         allowed = np.isfinite(grid.seconds[:, np.minimum(k, P - 1), np.minimum(k, W - 1)])
@@ -158,7 +161,7 @@ def ladders(
                 if good and rung != start and rung[0] >= start[0] and rung[1] >= start[1]
             )
             result[j] = [start, *larger]
-    return result
+    return seed, result
 
 
 def to_solution(ps: IntArray, workers: IntArray) -> AllocationSolution:

@@ -46,10 +46,7 @@ def packlimit(instance: NetworkPlacementInstance, *, limit: float = LIMIT) -> Ne
     if not 0 <= limit <= 1:
         raise InputError(f"packlimit: limit={limit}, a share from 0 to 1 is needed")
     assert instance.skew is not None
-    if instance.skew > limit:
-        return consolidate(instance)
-    require_gpus(instance)
-    return _round_robin(instance, _fill(instance, Room(instance).worker_room(), descending=False))
+    return consolidate(instance) if instance.skew > limit else _filled(instance, descending=False)
 
 
 def consolidate(instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
@@ -68,13 +65,10 @@ def consolidate(instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
 
     Raises
     ------
-    InfeasibleError
-        If fewer GPUs are free than the job has workers.
-    NoSolutionError
-        If this rule runs out of a further resource.
+    InfeasibleError, NoSolutionError
+        As `packlimit`.
     """
-    require_gpus(instance)
-    return _round_robin(instance, _fill(instance, Room(instance).worker_room(), descending=True))
+    return _filled(instance, descending=True)
 
 
 def random(instance: NetworkPlacementInstance, *, seed: int = 0) -> NetworkPlacementSolution:
@@ -91,10 +85,8 @@ def random(instance: NetworkPlacementInstance, *, seed: int = 0) -> NetworkPlace
 
     Raises
     ------
-    InfeasibleError
-        If fewer GPUs are free than the job has workers.
-    NoSolutionError
-        If this rule runs out of a further resource.
+    InfeasibleError, NoSolutionError
+        As `packlimit`.
     """
     require_gpus(instance)
     room = Room(instance).worker_room()
@@ -122,10 +114,8 @@ def greedy_load(instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
 
     Raises
     ------
-    InfeasibleError
-        If fewer GPUs are free than the job has workers.
-    NoSolutionError
-        If this rule runs out of a further resource.
+    InfeasibleError, NoSolutionError
+        As `packlimit`.
     """
     require_gpus(instance)
     room = Room(instance)
@@ -165,8 +155,10 @@ def _least_load_workers(instance: NetworkPlacementInstance, hosted: np.ndarray, 
     return counts
 
 
-def _fill(instance: NetworkPlacementInstance, room: np.ndarray, *, descending: bool) -> list[tuple[int, int]]:
-    """Return (machine, workers) in the order of filling: by room, ties to the lowest index; the last by best fit."""
+def _filled(instance: NetworkPlacementInstance, *, descending: bool) -> NetworkPlacementSolution:
+    """Fill machines by room, ties to the lowest index; the last by best fit if the order is descending."""
+    require_gpus(instance)
+    room = Room(instance).worker_room()
     order = np.argsort(-room if descending else room, kind="stable")
     order = order[room[order] > 0]
     filled = np.cumsum(room[order])
@@ -179,7 +171,7 @@ def _fill(instance: NetworkPlacementInstance, room: np.ndarray, *, descending: b
     if descending:
         fitting = order[last:][room[order[last:]] >= rest]
         chosen = int(fitting[np.argmin(room[fitting])])
-    return [*zip(taken.tolist(), room[taken].tolist(), strict=True), (chosen, rest)]
+    return _round_robin(instance, [*zip(taken.tolist(), room[taken].tolist(), strict=True), (chosen, rest)])
 
 
 def _round_robin(instance: NetworkPlacementInstance, filled: list[tuple[int, int]]) -> NetworkPlacementSolution:

@@ -13,7 +13,7 @@ from gangopt.instances.documents.allocation import AllocationDocument, Allocatio
 from gangopt.instances.documents.common import validate
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
-amount = st.floats(0, 1e15, allow_nan=False)
+amount = st.just(0.0) | st.floats(1e-15, 1e15, allow_nan=False)
 positive = st.floats(1e-15, 1e15, allow_nan=False)
 label = st.text(PRINTABLE, min_size=1, max_size=10)
 

@@ -12,7 +12,7 @@ from gangopt.instances.network_placement import NetworkPlacementInstance, Networ
 from gangopt.jsonfile import dump_json, parse_json
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
-amounts = st.floats(0, 1e15)
+amounts = st.just(0.0) | st.floats(1e-15, 1e15)
 
 
 @st.composite

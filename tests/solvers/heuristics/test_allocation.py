@@ -219,3 +219,14 @@ def test_optimus_finds_the_split_of_figure_4():
     instance = gangopt.load("allocation/optimus-figure4")
     assert optimus(instance) == AllocationSolution((8,), (12,))
     assert drf(instance) == AllocationSolution((10,), (10,))
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize(("capacity", "demand"), [(1e-15, 0.0), (1e-14, 1e-15), (1e15, 1e-15), (1e15, 1e14)])
+@pytest.mark.parametrize("steps", [5e-324, 1e15])
+def test_numbers_at_the_ends_of_their_ranges_overflow_nothing(method, capacity, demand, steps):
+    instance = dataclasses.replace(
+        tables([[1e-15, 1e15], [1.0, 1e15]], capacity=[capacity], worker=(demand,), steps=[steps]),
+        tables=(np.array([[1e-15, 1e15], [1.0, 1e15]]),),
+    )
+    assert instance.check(method(instance)) == []

@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from gangopt.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.catalogue import load
 from gangopt.instances.network_placement import NetworkPlacementInstance
 from gangopt.solvers.heuristics.network_placement import consolidate, greedy_load, packlimit, random
+from gangopt.solvers.network_room import Room
 from gangopt.solvers.solve import solve
 
 RULES = (packlimit, consolidate, random, greedy_load)
@@ -123,3 +126,9 @@ def test_every_rule_is_feasible_for_the_judge(seed, machines, workers, servers):
                 rule(instance)
         else:
             assert instance.check(rule(instance)) == []
+
+
+def test_a_task_that_takes_next_to_nothing_overflows_no_count():
+    instance = load("network_placement/four-machines")
+    tiny = dataclasses.replace(instance, worker_demand=np.full(1, 1e-15), free_capacity=np.full((4, 1), 1e15))
+    assert Room(tiny).worker_room().tolist() == instance.free_gpus.tolist()
