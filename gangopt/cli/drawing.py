@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from gangopt.decisions import problems
-from gangopt.errors import InputError
-from gangopt.jsonfile import read_json
+from gangopt.errors import InputError, shorten
+from gangopt.jsonfile import file_kind, read_json
 from gangopt.solvers.comparison import Comparison
 from gangopt.solvers.pictures import (
     check_picture_suffix,
@@ -19,6 +19,9 @@ from gangopt.solvers.pictures import (
 )
 
 __all__ = ["plot_file"]
+
+READABLE = (".parquet", ".csv", ".json")
+"""Suffixes of saved comparisons and results; a HTML report is for people alone."""
 
 
 def plot_file(file: Path, output: Path) -> list[Path]:
@@ -40,6 +43,12 @@ def plot_file(file: Path, output: Path) -> list[Path]:
         If the file is neither, holds nothing to draw, or the output cannot be written.
     """
     check_picture_suffix(output)
+    name = shorten(str(file))
+    kind = file_kind(file)
+    if kind in {"absent", "directory"}:
+        raise InputError(f"{name}: {'no such file' if kind == 'absent' else 'is a directory, a file is needed'}")
+    if file.suffix.lower() not in READABLE:
+        raise InputError(f"{name}: suffix {file.suffix or 'missing'}, allowed: {', '.join(READABLE)}")
     if file.suffix.lower() == ".json":
         value = read_json(file)
         if isinstance(value, dict) and "termination" in value:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, shorten
 from gangopt.jsonfile import write_bytes
 from gangopt.solvers.comparison import Comparison, Row
 
@@ -22,6 +23,7 @@ __all__ = [
     "frontier_chart",
     "gap_chart",
     "performance_profile",
+    "plain_text",
     "save_picture",
     "to_svg",
     "trajectory_chart",
@@ -53,8 +55,8 @@ def _decisions(comparison: Comparison) -> list[list[Row]]:
 def gap_chart(comparison: Comparison) -> Figure:
     """Return the gap of every method on every instance, one panel a decision, one group of points an instance.
 
-    Gaps are in percent on an axis that is linear below 0.1 % and logarithmic above; infinite gaps are hollow points
-    on the right edge.
+    Gaps are in percent on an axis that is linear below 0.1 % and logarithmic above; infinite gaps, and those above
+    `WIDEST`, are hollow points on the right edge.
 
     Parameters
     ----------
@@ -64,22 +66,15 @@ def gap_chart(comparison: Comparison) -> Figure:
     -------
     Figure
     """
-    from matplotlib.figure import Figure
-
     decisions = _decisions(comparison)
-    heights = [_panel_height(rows) for rows in decisions]
     names = [row.instance for rows in decisions for row in rows]
-    left = 0.3 + CHARACTER * max(map(len, names), default=0)
-    right = 0.6 + CHARACTER * max((len(row.method) for row in comparison.rows), default=0)
-    width, height = left + 5.5 + right, 0.2 + sum(heights) + 0.6 * len(heights)
-    figure = Figure(figsize=(width, height))
-    top = height - 0.2
-    for rows, inches in zip(decisions, heights, strict=True):
-        axes = figure.add_axes((left / width, (top - inches) / height, 5.5 / width, inches / height))
+    figure, panels = _stack(
+        [_panel_height(rows) for rows in decisions], _inches(names), _inches(_methods(comparison.rows))
+    )
+    for axes, rows in zip(panels, decisions, strict=True):
         _gap_panel(axes, rows)
-        top -= inches + 0.6
-    if decisions:
-        figure.axes[-1].set_xlabel("gap to the best proven bound (%)")
+    if panels:
+        panels[-1].set_xlabel("gap to the best proven bound (%)")
     return figure
 
 
@@ -89,40 +84,78 @@ LABELS = 80
 CHARACTER = 0.085
 """Inches that a character of a label takes."""
 
+WIDEST = 1e9
+"""Largest gap in percent that has a place on an axis."""
+
+
+def _inches(labels: Sequence[str]) -> float:
+    return CHARACTER * max((len(plain_text(label)) for label in labels), default=0)
+
+
+def _stack(heights: Sequence[float], left: float, right: float) -> tuple[Figure, list[Axes]]:
+    """Return a figure of panels below each other, with room in inches on the left for labels and right for legends."""
+    from matplotlib.figure import Figure
+
+    left, middle, between = left + 0.4, 5.5, 0.7
+    width, height = left + middle + right + 0.7, 0.3 + sum(heights) + between * len(heights)
+    figure = Figure(figsize=(width, height))
+    panels, top = [], height - 0.3
+    for inches in heights:
+        place = (left / width, (top - inches) / height, middle / width, inches / height)
+        panels.append(figure.add_axes(place))
+        top -= inches + between
+    return figure, panels
+
+
+def _legend(axes: Axes) -> None:
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
+
 
 def _panel_height(rows: list[Row]) -> float:
     """Return inches that hold the instances on the left and the legend on the right; many instances share 14 inches."""
     instances = len({row.instance for row in rows})
-    return 0.3 + max(min(14.0, 0.34 * instances), 0.27 * len(_methods(rows)))
+    return max(0.3 + min(14.0, 0.34 * instances), _legend_height(rows))
+
+
+def _legend_height(rows: list[Row]) -> float:
+    return 0.3 + 0.27 * len(_methods(rows))
 
 
 def _gap_panel(axes: Axes, rows: list[Row]) -> None:
-    instances = list(dict.fromkeys(row.instance for row in rows))
+    instances = {name: place for place, name in enumerate(dict.fromkeys(row.instance for row in rows))}
     methods = _methods(rows)
     edge = axes.get_yaxis_transform()
     for number, method in enumerate(methods):
         offset = 0.6 * ((number + 0.5) / len(methods) - 0.5)
-        own = [(row.rel_gap or 0.0, instances.index(row.instance) + offset) for row in rows if row.method == method]
+        own = [(_percent(row), instances[row.instance] + offset) for row in rows if row.method == method]
         look: dict[str, Any] = {
             "linestyle": "none",
             "marker": MARKERS[number % len(MARKERS)],
             "color": f"C{number % 10}",
         }
-        finite = [(100 * max(0.0, gap), place) for gap, place in own if math.isfinite(gap)]
-        axes.plot([gap for gap, _ in finite], [place for _, place in finite], label=method, **look)
-        beyond = [place for gap, place in own if not math.isfinite(gap)]
+        shown = [(gap, place) for gap, place in own if gap <= WIDEST]
+        axes.plot([gap for gap, _ in shown], [place for _, place in shown], label=plain_text(method), **look)
+        beyond = [place for gap, place in own if gap > WIDEST]
         axes.plot([1.0] * len(beyond), beyond, transform=edge, clip_on=False, markerfacecolor="none", **look)
     axes.set_xscale("symlog", linthresh=0.1)
     axes.set_xlim(left=-0.02)
-    labelled = range(0, len(instances), 1 + len(instances) // LABELS)
-    axes.set_yticks(list(labelled), [instances[index] for index in labelled])
-    axes.set_ylim(len(instances) - 0.45, -0.55)
+    labels = list(map(plain_text, instances))
+    labelled = range(0, len(labels), 1 + len(labels) // LABELS)
+    axes.set_yticks(list(labelled), [labels[index] for index in labelled])
+    axes.set_ylim(len(labels) - 0.45, -0.55)
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
+    _legend(axes)
+
+
+def _percent(row: Row) -> float:
+    return 100 * max(0.0, row.rel_gap or 0.0)
 
 
 def performance_profile(comparison: Comparison) -> Figure:
     """Return the share of instances that each method solves within a gap, against the gap, one panel a decision.
+
+    Gaps above `WIDEST` percent count as never closed.
 
     Parameters
     ----------
@@ -132,38 +165,35 @@ def performance_profile(comparison: Comparison) -> Figure:
     -------
     Figure
     """
-    from matplotlib.figure import Figure
-
-    nouns = list(dict.fromkeys(rows[0].problem for rows in _decisions(comparison))) or [""]
-    figure = Figure(figsize=(8.0, 3.2 * len(nouns)), layout="constrained")
-    panels = figure.subplots(len(nouns), 1, squeeze=False)[:, 0]
-    for axes, noun in zip(panels, nouns, strict=True):
-        _profile_panel(axes, noun, [row for row in comparison.rows if row.problem == noun])
-    panels[-1].set_xlabel("gap to the best proven bound, at most (%)")
+    decisions = _decisions(comparison)
+    nouns = [rows[0].problem for rows in decisions]
+    every = [[row for row in comparison.rows if row.problem == noun] for noun in nouns]
+    heights = [max(2.4, _legend_height(rows)) for rows in every]
+    figure, panels = _stack(heights, 0.3, _inches(_methods(comparison.rows)))
+    for axes, noun, rows in zip(panels, nouns, every, strict=True):
+        _profile_panel(axes, noun, rows)
+    if panels:
+        panels[-1].set_xlabel("gap to the best proven bound, at most (%)")
     return figure
 
 
 def _profile_panel(axes: Axes, noun: str, rows: list[Row]) -> None:
-    finite = [100 * gap for gap in _gaps(rows) if math.isfinite(gap)]
-    right = max([1.0, *finite]) * 1.5
+    closed = [(row.method, gap) for row in rows if row.rel_gap is not None and (gap := _percent(row)) <= WIDEST]
+    right = max([1.0, *(gap for _, gap in closed)]) * 1.5
     for number, method in enumerate(_methods(rows)):
-        own = [row for row in rows if row.method == method]
-        gaps = sorted(max(0.0, 100 * gap) for gap in _gaps(own) if math.isfinite(gap))
-        shares = [(rank + 1) / len(own) for rank in range(len(gaps))]
+        count = sum(row.method == method for row in rows)
+        gaps = sorted(gap for name, gap in closed if name == method)
+        shares = [(rank + 1) / count for rank in range(len(gaps))]
         style = ("-", "--", "-.", ":")[number // 10 % 4]
         steps = [0.0, *shares, shares[-1] if shares else 0.0]
-        axes.step([0.0, *gaps, right], steps, style, where="post", label=method)
+        axes.step([0.0, *gaps, right], steps, style, where="post", label=plain_text(method))
     axes.set_xscale("symlog", linthresh=0.1)
     axes.set_xlim(0, right)
     axes.set_ylim(0, 1.03)
     axes.set_ylabel("share of instances")
-    axes.set_title(noun, loc="left", fontsize=10)
+    axes.set_title(plain_text(noun), loc="left", fontsize=10)
     axes.grid(alpha=0.3)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-
-
-def _gaps(rows: Sequence[Row]) -> list[float]:
-    return [row.rel_gap for row in rows if row.rel_gap is not None]
+    _legend(axes)
 
 
 def trajectory_chart(trajectory: Sequence[Sequence[float | None]], title: str, unit: str) -> Figure:
@@ -182,10 +212,11 @@ def trajectory_chart(trajectory: Sequence[Sequence[float | None]], title: str, u
     figure, axes = _figure(7.0, 3.6)
     for column, label in ((1, "incumbent"), (2, "bound")):
         points = [(item[0] or 0.0, value) for item in trajectory if (value := item[column]) is not None]
-        axes.step([x for x, _ in points], [y for _, y in points], where="post", marker=".", label=label)
-    axes.set_title(title)
+        drawn = [(x, y) for x, y in points if abs(x) <= FARTHEST and abs(y) <= FARTHEST]
+        axes.step([x for x, _ in drawn], [y for _, y in drawn], where="post", marker=".", label=label)
+    axes.set_title(plain_text(title, TITLE))
     axes.set_xlabel("wall seconds")
-    axes.set_ylabel(f"objective ({unit})")
+    axes.set_ylabel(f"objective ({plain_text(unit)})")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure
@@ -205,15 +236,51 @@ def frontier_chart(points: Sequence[Mapping[str, Any]], title: str) -> Figure:
     """
     figure, axes = _figure(7.0, 3.8)
     across, upward = list(points[0])[:2]
-    axes.plot([item[across] for item in points], [item[upward] for item in points], "o-", label=upward)
-    axes.plot([item[across] for item in points], [item["bound"] for item in points], "_", ms=14, label="bound")
+    for column, style, label in ((upward, "o-", plain_text(upward)), ("bound", "_", "bound")):
+        drawn = [item for item in points if abs(item[across]) <= FARTHEST and abs(item[column]) <= FARTHEST]
+        axes.plot([item[across] for item in drawn], [item[column] for item in drawn], style, ms=8, label=label)
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_title(title)
-    axes.set_xlabel(across)
-    axes.set_ylabel(upward)
+    axes.set_title(plain_text(title, TITLE))
+    axes.set_xlabel(plain_text(across))
+    axes.set_ylabel(plain_text(upward))
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     return figure
+
+
+FARTHEST = 1e100
+"""Largest number that has a place in a picture; the logarithms and differences of larger ones overflow."""
+
+TITLE = 72
+"""Characters of a title."""
+
+
+def plain_text(text: str, longest: int = 48) -> str:
+    """Return a text as a picture can show it: never mathematics, never too long, in characters that the font has.
+
+    Parameters
+    ----------
+    text : name of an instance or method
+    longest : characters that are left
+
+    Returns
+    -------
+    str
+        Dollar signs escaped; a leading underscore, which would keep it out of a legend, behind a blank.
+    """
+    known = _characters()
+    drawn = "".join(item if ord(item) in known else ascii(item)[1:-1] for item in text)
+    cut = shorten(drawn, longest).replace("$", r"\$")
+    return f" {cut}" if cut.startswith("_") else cut
+
+
+@cache
+def _characters() -> frozenset[int]:
+    """Return the code points of the font in which pictures are lettered."""
+    from matplotlib import font_manager
+
+    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
+    return frozenset(font.get_charmap())
 
 
 def to_svg(figure: Figure) -> str:
@@ -226,7 +293,9 @@ def _bytes(figure: Figure, kind: str) -> bytes:
 
     buffer = io.BytesIO()
     stamp = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    with mpl.rc_context({"svg.hashsalt": "gangopt"}):
+    with mpl.rc_context({"svg.hashsalt": "gangopt"}), warnings.catch_warnings():
+        # figures of other modules may hold letters that the font lacks; the box in their place needs no warning
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure.savefig(buffer, format=kind, dpi=150, metadata=stamp)
     return buffer.getvalue()
 

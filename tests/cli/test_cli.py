@@ -148,6 +148,10 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
         (["schema", "parking"], "unknown decision 'parking'"),
         (["plot", "missing.parquet", "-o", "a.png"], "no such file"),
         (["plot", "missing.parquet", "-o", "a.gif"], "suffix .gif, allowed: .png, .svg, .pdf"),
+        (["plot", "nope", "-o", "a.png"], "nope: no such file"),
+        (["plot", ".", "-o", "a.png"], ".: is a directory, a file is needed"),
+        (["plot", __file__, "-o", "a.png"], "suffix .py, allowed: .parquet, .csv, .json\n"),
+        (["plot", "missing.parquet", "-o", "no/such/a.png"], "no such directory"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(refused, arguments, message, tmp_path, monkeypatch):
