@@ -134,6 +134,12 @@ class LinearArrays:
         """Whether any column takes whole numbers only."""
         return bool(self.integer.any())
 
+    @property
+    def has_whole_objective(self) -> bool:
+        """Whether c x is a whole number at every feasible point, because all costs are and belong to whole columns."""
+        used = self.costs != 0
+        return bool(self.integer[used].all() and (self.costs == np.round(self.costs)).all())
+
     def column_name(self, column: int) -> str:
         """Return the name of a column: that of its Pyomo variable, or `column k` (0-based)."""
         return _name(self.columns, column, "column")

@@ -42,6 +42,8 @@ _OPTION_LIMITS = {
 _PRUNING_TOLERANCE = 1e-6
 """HiGHS leaves out what is better by about this in the costs it sees."""
 _RELATIVE_TOLERANCE = 1e-9
+_HALF = 0.5
+"""Objectives that are whole numbers differ by more than this or not at all, however large they are."""
 
 
 @dataclass
@@ -236,6 +238,8 @@ class Engine:
             doubt = "HiGHS calls the solution optimal but gives no bound" if claimed else None
             return None, "feasible", doubt
         tolerance = _PRUNING_TOLERANCE / scale + _RELATIVE_TOLERANCE * abs(objective)
+        if tolerance > _HALF and arrays.has_whole_objective:
+            tolerance = max(_HALF, 4 * float(np.spacing(abs(objective))))
         distance = bound - objective if arrays.sense == "maximise" else objective - bound
         if distance < -tolerance:
             return None, "feasible", f"HiGHS gives the bound {bound}, beyond the objective {objective}"

@@ -130,6 +130,18 @@ def test_optimum_without_a_matching_bound_is_an_error(monkeypatch):
     assert "gives no bound" in solve_arrays(knapsack()).message
 
 
+@pytest.mark.parametrize(("whole", "proven"), [(True, False), (False, True)])
+def test_whole_objectives_are_compared_exactly_however_large(monkeypatch, whole, proven):
+    costs = np.array([3e9, 1.0 if whole else 1.5])
+    arrays = tiny(costs, [[1, 1]], 1, np.inf)
+    assert arrays.has_whole_objective == whole
+    exact = solve_arrays(arrays)
+    assert (exact.solution_status, exact.objective) == ("optimal", costs[1])
+    larger = tiny(costs, [[1, 0]], 1, np.inf)
+    monkeypatch.setattr(Handle, "mip_bound", lambda _self, _scale: 3e9 - 1)
+    assert solve_arrays(larger).solution_status == ("optimal" if proven else "feasible")
+
+
 def test_time_limit_keeps_incumbent_and_bound():
     outcome = solve_arrays(hard(), SolveSettings(time_limit=0.5))
     assert (outcome.termination, outcome.solution_status) == ("time_limit", "feasible")
