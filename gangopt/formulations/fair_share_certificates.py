@@ -25,6 +25,7 @@ from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Constraint, Expression, NonNegativeReals, Param, RangeSet, Reals, Set, Var
 
 from gangopt.errors import InfeasibleError
+from gangopt.formulations.contract import check_empty
 from gangopt.formulations.fair_share_goal import linear
 from gangopt.formulations.fair_share_options import Option, given_counts, options_of, require_option
 from gangopt.formulations.fair_share_patterns import add_patterns, placed_options
@@ -61,6 +62,7 @@ def fill_dominating(
     InfeasibleError
         If some app has to gain and none can.
     """
+    check_empty(block, "fair_share dominating")
     now = [market.value(i, row) for i, row in enumerate(given)]
     options = options_of(market, [v * (1 - TOLERANCE) for v in now])
     variable = add_allocation(block, market, options)
@@ -90,6 +92,7 @@ def fill_envy(block: Any, market: Market, given: Sequence[Sequence[int]]) -> Non
     market : apps and GPUs
     given : GPUs of each app on each machine, shape (apps, machines)
     """
+    check_empty(block, "fair_share envy")
     apps = range(len(market.apps))
     require_size("fair_share envy", len(apps) ** 2)
     with PauseGC():
@@ -122,6 +125,7 @@ def fill_sharing(block: Any, market: Market) -> None:  # noqa: ANN401 - Pyomo is
     InfeasibleError
         If some app has rho above 1 even with everything to itself.
     """
+    check_empty(block, "fair_share sharing")
     options = options_of(market, [1 - TOLERANCE] * len(market.apps))
     require_option(market, options, "rho of at most 1")
     add_allocation(block, market, options)

@@ -18,6 +18,7 @@ from typing import Any
 
 from pyomo.environ import Constraint, Expression, NonNegativeReals, RangeSet, Set, Var
 
+from gangopt.formulations.contract import check_empty
 from gangopt.formulations.fair_share_goal import linear
 from gangopt.instances.fair_share_market import Market
 
@@ -36,6 +37,7 @@ def fill_dominant_share(block: Any, market: Market, settled: Mapping[int, float]
     market : apps and GPUs
     settled : dominant share that each settled app keeps, by its index
     """
+    check_empty(block, "fair_share dominant share")
     settled = {} if settled is None else settled
     held, wanted = market.held.tolist(), market.wanted.tolist()
     unit = market.unit_shares().tolist()
