@@ -95,6 +95,8 @@ def names(pattern: str = "*") -> list[str]:
     list of str
         Sorted as in the index of each decision, decisions in alphabetical order.
     """
+    if not isinstance(pattern, str):
+        raise InputError(f"pattern {pattern!r:.80}: text, as 'allocation/*', is needed")
     if pattern in problems:
         return [item.name for item in entries(pattern)]
     every = [item.name for noun in problems for item in entries(noun)]
@@ -131,6 +133,8 @@ def load(name_or_path: str | os.PathLike[str]) -> Instance:
     InputError
         If the name is unknown (with near matches), an argument is wrong, or the file is defective.
     """
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise InputError(f"{name_or_path!r:.80}: the name or path of an instance is needed")
     text = os.fspath(name_or_path)
     if not text:
         raise InputError("an empty name; `gangopt list` prints the names")

@@ -29,6 +29,7 @@ from gangopt.solvers.highs.engine import Engine
 from gangopt.solvers.highs.library import new_highs, release_scheduler, set_options
 from gangopt.solvers.highs.probes import directions, elastic
 from gangopt.solvers.highs.records import SolutionStatus, SolverOutcome, SolveSettings, Termination
+from gangopt.solvers.highs.scaling import lost_coefficient
 from gangopt.solvers.highs.session import load_values, solve_model
 from gangopt.solvers.highs.trivial import decide, tightened
 from gangopt.solvers.highs.verification import fixed_integers, rounded, violation
@@ -150,6 +151,10 @@ class _Run:
         termination, point, bound = self._call(tight)
         if termination in {"unbounded", "undecided"}:
             termination, point, bound = self._unbounded_or_infeasible(tight, termination), None, None
+        lost = lost_coefficient(tight) if self._solver is EXTERNAL_SOLVERS["highs"] else None
+        if lost is not None:
+            self._notes.append(lost)
+            termination, bound = ("time_limit" if termination == "time_limit" else "error"), None
         return self._outcome(arrays, "error" if termination == "undecided" else termination, point, bound)
 
     def _unbounded_or_infeasible(self, tight: LinearArrays, claimed: str) -> Termination:

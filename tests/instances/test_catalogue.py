@@ -175,3 +175,11 @@ def read_or_refused(document):
         return read_document(document, "f.json")
     except InputError as error:
         return str(error)
+
+
+@pytest.mark.parametrize("given", [None, 3, ["allocation/optimus-testbed"], b"allocation"])
+def test_what_is_neither_name_nor_path_is_refused(given):
+    with pytest.raises(InputError, match=": the name or path of an instance is needed"):
+        gangopt.load(given)
+    with pytest.raises(InputError, match=r"pattern .*: text, as 'allocation/\*', is needed"):
+        gangopt.names(given)

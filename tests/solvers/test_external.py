@@ -210,6 +210,17 @@ def test_rows_of_small_coefficients_hold_in_their_own_unit(name):
     assert solve_external(model, name).objective == 1.0
 
 
+@pytest.mark.parametrize("side", [1.0, 0.25])
+def test_nothing_is_claimed_where_highs_drops_a_coefficient_that_counts(side):
+    model = pyo.ConcreteModel()
+    model.x, model.y = pyo.Var(bounds=(0, 1e16)), pyo.Var(bounds=(0, 0.5))
+    model.row = pyo.Constraint(expr=1e-14 * model.x + model.y >= side)
+    model.goal = pyo.Objective(expr=model.x + model.y)
+    outcome = solve_external(model, "appsi_highs")
+    assert (outcome.termination, outcome.bound) == ("error", None)
+    assert "HiGHS takes the coefficient 1e-14 on x in row as 0" in outcome.message
+
+
 def test_unknown_and_absent_solvers_are_told_in_one_line():
     with pytest.raises(InputError, match="solver 'cplox' is not known; known: gangopt_highs, appsi_highs"):
         solve_external(program(), "cplox")
