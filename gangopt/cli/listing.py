@@ -7,6 +7,7 @@ from typing import Any
 from gangopt.decisions import problems
 from gangopt.errors import InputError
 from gangopt.instances.catalogue import entry, families, names
+from gangopt.instances.workload_catalogue import workload_templates
 
 __all__ = ["listing_json", "listing_text"]
 
@@ -38,6 +39,12 @@ def listing_json(pattern: str) -> dict[str, Any]:
         for template, family in families(noun)
         if (word == noun if word in problems else word in template)
     ]
+    if word not in problems:
+        made += [
+            {"template": template, "summary": family.summary}
+            for template, family in workload_templates()
+            if word in template
+        ]
     matching = cluster_names(pattern if any(mark in pattern for mark in "*?[") else f"*{pattern}*")
     clusters = [{"name": name, "description": named_cluster(name).description} for name in matching]
     if not (instances or made or clusters):

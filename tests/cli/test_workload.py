@@ -122,6 +122,15 @@ def test_bad_input_is_one_line_and_exit_2(call, log, arguments, message):
     assert err.count("\n") == 1
 
 
+def test_list_shows_the_generators(capsys):
+    assert run(["list", "workload"]) == 0
+    out = capsys.readouterr().out
+    assert "workload/tiresias-testbed?seed=0&gap=30.0" in out
+    assert "allocation/" not in out
+    assert run(["list", "allocation"]) == 0
+    assert "workload/" not in capsys.readouterr().out
+
+
 def test_help_loads_no_heavy_library():
     code = (
         "import sys; from gangopt.cli import run; run(['workload', '--help']);"
