@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gangopt.errors import InputError
 from gangopt.instances.documents import allocation as allocation_files
 from gangopt.instances.documents.allocation import AllocationDocument, AllocationSolutionDocument, Job
-from gangopt.instances.documents.common import InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.instances.documents.common import LARGEST, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.instances.documents.placement import PlacementSolutionDocument, ServerDocument
 from gangopt.instances.interval import INTERVAL, IntervalInstance, IntervalSolution
 
@@ -67,6 +67,8 @@ class IntervalDocument(InstanceDocument):
         for name, amount in zip(names, total.tolist(), strict=True):
             if amount <= 0:
                 raise InputError(f"servers: none has any {name}; remove the resource or give a capacity above 0")
+            if amount > LARGEST:
+                raise InputError(f"servers: they have {amount:g} of {name} in all, at most {LARGEST:g} is allowed")
         jobs = AllocationDocument(
             noun="allocation",
             version=1,

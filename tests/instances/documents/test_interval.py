@@ -110,3 +110,11 @@ def test_a_resource_that_no_server_has():
         server["capacity"]["cpu"] = 0.0
     with pytest.raises(InputError, match="servers: none has any cpu"):
         read_document(document, "file")
+
+
+def test_capacities_that_sum_beyond_the_limit_are_named():
+    document = to_document(load("interval/one-server"))
+    server = {**document["servers"][0], "capacity": {"cpu": 1e15}}
+    document["servers"] = [{**server, "label": f"s{k}"} for k in range(3)]
+    with pytest.raises(InputError, match=r"^x: servers: they have 3e\+15 of cpu in all, at most 1e\+15 is allowed$"):
+        read_document(document, "x")
