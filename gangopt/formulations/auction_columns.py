@@ -1,0 +1,220 @@
+r"""Columns of an auction: the rows of each bid that can matter, and apps that are alike put into one group.
+
+A row (l, k, V) of a bid is dropped, without loss, where another gives as much
+
+- for at most as many GPUs in a *wider* place, which is easier to find: a column of a wider level uses fewer of the
+  capacity rows;
+- for the t GPUs that any k GPUs of level l are bound to have in one narrower place, t < k (pigeonhole).
+
+A row is moved to a wider level where k GPUs there are bound to lie in one narrower place, as a single GPU does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.instances.auction import AuctionInstance, log_of
+from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, RACK
+
+__all__ = ["Column", "Group", "app_columns", "app_groups"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One choice of an app: at least `gpus` GPUs in one place of `level`; 0 GPUs is what it has without any.
+
+    Attributes
+    ----------
+    level : 0 machine, 1 rack, 2 cluster
+    gpus : number of GPUs won
+    value : V, exact
+    """
+
+    level: int
+    gpus: int
+    value: Fraction
+
+
+@dataclass(frozen=True)
+class Group:
+    """Apps whose columns are equal, or differ by one common factor of all values where every app gets a value.
+
+    Attributes
+    ----------
+    apps : indices of the apps, ascending
+    columns : of the first app, by level and GPUs
+    shares : value of each column as a share of the largest, the same for every app of the group, exact
+    logs : logarithms of the shares
+    best : largest value of each app
+    needs : whether its apps have no value without GPUs
+    home : machine and rack where the columns of these levels must lie; None and None for anywhere
+    """
+
+    apps: tuple[int, ...]
+    columns: tuple[Column, ...]
+    shares: tuple[Fraction, ...]
+    logs: tuple[float, ...]
+    best: tuple[Fraction, ...]
+    needs: bool
+    home: tuple[int | None, int | None]
+
+    @property
+    def size(self) -> int:
+        """Number of apps."""
+        return len(self.apps)
+
+
+class _Guarantees:
+    """How many of k GPUs within one place are bound to lie in one of its narrower places."""
+
+    def __init__(self, instance: AuctionInstance) -> None:
+        self._instance = instance
+        self._tables: dict[tuple[int, int], Ints] = {}
+        racks: list[list[int]] = [[] for _ in instance.racks]
+        for rack, size in zip(instance.machine_rack.tolist(), instance.offered.tolist(), strict=True):
+            if size:
+                racks[rack].append(size)
+        kinds = sorted({tuple(sorted(sizes)) for sizes in racks if sizes})
+        every = [size for sizes in racks for size in sizes]
+        self._tables[MACHINE, RACK] = _least([_bound(sizes) for sizes in kinds])
+        self._tables[RACK, CLUSTER] = _bound([sum(sizes) for sizes in racks if sizes])
+        self._tables[MACHINE, CLUSTER] = _bound(every)
+
+    def of(self, app: int, narrow: int, wide: int) -> Ints:
+        """Return, for k from 0 on, the GPUs bound to lie in one narrow place that counts for the app."""
+        if not self._instance.apps[app].held:
+            return self._tables[narrow, wide]
+        inner, outer = self._instance.places(app, narrow), self._instance.places(app, wide)
+        if not outer:
+            return np.zeros(1, dtype=np.int64)
+        room = outer[0][1]
+        outside = room - (inner[0][1] if inner else 0)
+        return np.maximum(0, np.arange(room + 1) - outside)
+
+
+def _bound(sizes: Sequence[int]) -> Ints:
+    """Return, for k from 0 to the sum of sizes, the least t with sum(min(size, t)) >= k."""
+    most = max(sizes, default=0)
+    room = np.minimum.outer(np.arange(most + 1), np.array(sizes, dtype=np.int64)).sum(axis=1)
+    return np.searchsorted(room, np.arange(sum(sizes) + 1)).astype(np.int64)
+
+
+def _least(tables: Sequence[Ints]) -> Ints:
+    """Return the least entry of tables of several lengths at every k that some table has."""
+    longest = max((len(table) for table in tables), default=1)
+    never = np.iinfo(np.int64).max
+    padded = [np.append(table, np.full(longest - len(table), never)) for table in tables]
+    return np.min(padded, axis=0) if padded else np.zeros(1, dtype=np.int64)
+
+
+def app_columns(instance: AuctionInstance) -> list[tuple[Column, ...]]:
+    """Return the columns of every app, in order of level and GPUs, the one of 0 GPUs first where it has a value.
+
+    Parameters
+    ----------
+    instance : the auction
+
+    Returns
+    -------
+    list of tuple of Column
+    """
+    guarantees = _Guarantees(instance)
+    return [_columns(instance, app, guarantees) for app in range(len(instance.apps))]
+
+
+def _columns(instance: AuctionInstance, app: int, guarantees: _Guarantees) -> tuple[Column, ...]:
+    bid = instance.apps[app]
+    zero = (Column(CLUSTER, 0, bid.value_at_zero),) if bid.value_at_zero else ()
+    rooms = [max((size for _, size in instance.places(app, level)), default=0) for level in range(len(LEVELS))]
+    rows = [
+        (level, k, value)
+        for k, level, value in zip(bid.gpus, bid.levels, bid.values, strict=True)
+        if k <= rooms[level] and value > bid.value_at_zero
+    ]
+    if not rows:
+        return zero
+    # ranks stand for the exact values: floats decide most comparisons, and the rationals those between equal floats
+    ordered = sorted({bid.value_at_zero, *(value for _, _, value in rows)}, key=lambda v: (float(v), v))
+    rank = {value: position for position, value in enumerate(ordered)}
+    table = np.zeros((len(LEVELS), max(k for _, k, _ in rows) + 1), dtype=np.int64)
+    for own, k, value in rows:
+        level = own
+        while level < CLUSTER and k < len(bound := guarantees.of(app, level, level + 1)) and bound[k] >= k:
+            level += 1
+        table[level, k] = max(table[level, k], rank[value])
+    table = np.maximum.accumulate(table, axis=1)
+    table = np.maximum.accumulate(table[::-1], axis=0)[::-1]
+    kept = _undominated(app, table, guarantees)
+    return (
+        *zero,
+        *(
+            Column(level, k, ordered[table[level, k]])
+            for level, k in zip(*(part.tolist() for part in np.nonzero(kept)), strict=True)
+            if k <= rooms[level]
+        ),
+    )
+
+
+def _undominated(app: int, table: Ints, guarantees: _Guarantees) -> NDArray[np.bool_]:
+    """Return which (level, k) of a table of ranks, growing with k and with narrower levels, have no equal."""
+    kept = np.zeros(table.shape, dtype=np.bool_)
+    kept[:, 1:] = table[:, 1:] > table[:, :-1]
+    kept[:-1] &= table[:-1] > table[1:]
+    for wide in (RACK, CLUSTER):
+        for narrow in range(wide):
+            bound = guarantees.of(app, narrow, wide)
+            k = np.arange(min(len(bound), table.shape[1]))
+            t = np.minimum(bound[k], table.shape[1] - 1)
+            kept[wide, k] &= ~((t < k) & (table[narrow, t] >= table[wide, k]))
+    return kept
+
+
+def app_groups(instance: AuctionInstance, *, all_served: bool) -> list[Group]:
+    """Return the apps in groups of equal columns, ordered by their first app.
+
+    Where all apps get a value, the product of all values only changes by a constant when those of one app are scaled:
+    then proportional columns are enough. Apps of a group may exchange what they get.
+
+    Parameters
+    ----------
+    instance : the auction
+    all_served : whether every app gets a value above 0
+
+    Returns
+    -------
+    list of Group
+    """
+    members: dict[object, list[int]] = {}
+    columns = app_columns(instance)
+    shares: dict[int, tuple[Fraction, ...]] = {}
+    for app, own in enumerate(columns):
+        best = max((column.value for column in own), default=Fraction(1))
+        shares[app] = tuple(column.value / best for column in own)
+        home = instance.home(app) if instance.apps[app].held else (None, None)
+        held = bool(instance.apps[app].held)
+        scale = None if all_served else best
+        key = (held, home, tuple((column.level, column.gpus) for column in own), shares[app], scale)
+        members.setdefault(key, []).append(app)
+    return [_group(instance, apps, columns, shares[apps[0]]) for apps in members.values()]
+
+
+def _group(
+    instance: AuctionInstance, apps: list[int], columns: list[tuple[Column, ...]], shares: tuple[Fraction, ...]
+) -> Group:
+    first = apps[0]
+    return Group(
+        apps=tuple(apps),
+        columns=columns[first],
+        shares=shares,
+        logs=tuple(log_of(share) for share in shares),
+        best=tuple(max((column.value for column in columns[app]), default=Fraction(1)) for app in apps),
+        needs=not instance.apps[first].value_at_zero,
+        home=instance.home(first) if instance.apps[first].held else (None, None),
+    )

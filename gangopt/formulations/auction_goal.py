@@ -1,0 +1,92 @@
+r"""The goal that every form of `auction` shares: the most apps with a value, and then the largest product of values.
+
+.. math:: \max\; \sum_i \log V_i \quad\text{over the apps served}
+
+Rows say who is served wherever counting GPUs settles it. Only where it does not (an app that refuses its fewest GPUs in
+a wide place) is every served app worth W more, W larger than what all logarithms together can make up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gangopt.formulations.auction_columns import Column, app_columns
+from gangopt.instances.auction import AuctionInstance, log_of
+from gangopt.instances.auction_bids import CLUSTER
+
+__all__ = ["Goal", "goal_of", "mean_from_goal"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How many apps are served, and how a model says so.
+
+    Attributes
+    ----------
+    servable : most apps with a value above 0, as counted
+    all_served : whether every app is served for certain: each app row is an equation then
+    needed : apps without a value of their own that must be served, a row; None where counting does not settle it
+    weight : W, 0 where rows do it
+    lowest : least sum of logarithms over served apps
+    """
+
+    servable: int
+    all_served: bool
+    needed: int | None
+    weight: float
+    lowest: float
+
+
+def goal_of(instance: AuctionInstance, *, all_served: bool = False) -> Goal:
+    """Return the goal of an auction.
+
+    Parameters
+    ----------
+    instance : the auction
+    all_served : whether some allocation is known that gives every app a value
+
+    Returns
+    -------
+    Goal
+    """
+    columns = app_columns(instance)
+    needy = [i for i, app in enumerate(instance.apps) if not app.value_at_zero]
+    anywhere = all(_takes_fewest_anywhere(columns[i]) for i in needy)
+    settled = all_served or anywhere
+    every = all_served or (anywhere and instance.servable == len(instance.apps))
+    logs = [[log_of(column.value) for column in own] for own in columns]
+    highest = math.fsum(max(0.0, max(own, default=0.0)) for own in logs)
+    lowest = math.fsum(min(0.0, min(own, default=0.0)) for own in logs)
+    return Goal(
+        servable=instance.servable,
+        all_served=every,
+        needed=instance.servable - len(instance.apps) + len(needy) if settled and not every else None,
+        weight=0.0 if settled else highest - lowest + 1.0,
+        lowest=lowest,
+    )
+
+
+def _takes_fewest_anywhere(columns: Sequence[Column]) -> bool:
+    fewest = min((column.gpus for column in columns), default=0)
+    return not columns or any(column.gpus == fewest and column.level == CLUSTER for column in columns)
+
+
+def mean_from_goal(instance: AuctionInstance, value: float) -> float:
+    """Return the geometric mean of values that a value of the forms' `objective_value` stands for.
+
+    Parameters
+    ----------
+    instance : the auction
+    value : sum of logarithms, less W for every app short of the most that can be served
+
+    Returns
+    -------
+    float
+        0 where it says that fewer apps are served.
+    """
+    goal = goal_of(instance)
+    if goal.weight and value < goal.lowest - 0.5:
+        return 0.0
+    return math.exp(value / goal.servable) if goal.servable else 1.0

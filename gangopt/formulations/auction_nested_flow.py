@@ -1,0 +1,370 @@
+r"""Form `nested_flow` of `auction`: bundles without places, machines cut by patterns, racks filled along a flow.
+
+With x the number of apps of a group that get k GPUs at a level, z the machines of a class cut by a pattern p (a
+multiset of sizes, tail_s(p) of them at least s), and g and f the arcs of the racks' flows that fill a machine with t
+GPUs and keep room for a rack-level piece of k,
+
+.. math::
+
+    \max \sum x \log V \quad\text{with}\quad
+    \sum_{l,k} x_{ilk} = 1, \quad \sum k\, x_{ilk} \le G, \quad
+    \sum_{i, k \ge s} x_{i0k} \le \sum_{c,p} \mathrm{tail}_s(p)\, z_{cp}, \\
+    \sum_{p: |p| = t} z_{cp} \le \sum g_{ct}, \quad \sum_i x_{i1k} \le \sum f_k
+
+The tails are exact, as sorted pieces fit sorted holes, and a flow of whole numbers parts into paths, one a rack, so
+that every solution can be placed. The relaxation has almost no gap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.environ import (
+    ConcreteModel,
+    Constraint,
+    NonNegativeIntegers,
+    NonNegativeReals,
+    Objective,
+    Set,
+    Var,
+    maximize,
+    value,
+)
+
+from gangopt.formulations.auction_columns import app_columns, app_groups
+from gangopt.formulations.auction_goal import goal_of
+from gangopt.formulations.auction_placing import Flows, choices_from, choices_of, place
+from gangopt.formulations.auction_racks import Plan, plan_of
+from gangopt.formulations.auction_rows import Chooser, add_goal, weighted
+from gangopt.formulations.size import require_size
+from gangopt.instances.auction import AuctionInstance, log_of
+from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK
+from gangopt.instances.auction_solution import AuctionSolution
+
+__all__ = ["fill_nested_flow", "hint_nested_flow", "nested_flow_model", "read_nested_flow"]
+
+Terms = list[tuple[float, Any]]
+
+
+def nested_flow_plan(instance: AuctionInstance, *, all_served: bool = False) -> Plan:
+    """Return the groups and classes that the form is built from; see `fill_nested_flow`."""
+    certain = goal_of(instance, all_served=all_served).all_served
+    return plan_of(instance, app_groups(instance, all_served=certain))
+
+
+def fill_nested_flow(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: AuctionInstance,
+    *,
+    all_served: bool = False,
+    plan: Plan | None = None,
+) -> None:
+    """Put columns without places, cuts of machines and flows of racks on a Block.
+
+    Public components: Var `assign` [group, level, GPUs], apps of the group that get that many GPUs in one place of that
+    level (groups of apps with proportional tables, from 0, in order of their first app; level 0 machine, 1 rack,
+    2 cluster); Var `cut` [class, pattern]; Vars `fill` [rack class, layer, machines, GPUs, fill], `leave` [rack class,
+    layer, machines, GPUs] and `take` [rack class, GPUs, piece]; Expression `objective_value`, the sum of the logarithms
+    of the values, to be maximised; see `mean_from_goal`.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    instance : the auction
+    all_served : whether some allocation is known to give every app a value
+    plan : groups and classes, None to make them
+
+    Raises
+    ------
+    ModelTooLargeError
+        If there would be more columns than are built.
+    """
+    plan = nested_flow_plan(instance, all_served=all_served) if plan is None else plan
+    arcs = sum(len(kind.fills) + len(kind.leaves) + len(kind.takes) for kind in plan.rack_classes)
+    cuts = sum(len(machines.patterns) for machines in plan.machine_classes)
+    require_size("auction nested_flow", sum(len(group.columns) for group in plan.groups) + cuts + arcs)
+    with PauseGC():
+        _add_columns(block, instance, plan, all_served=all_served)
+        _add_cuts(block, plan)
+        if plan.rack_classes:
+            _add_flows(block, plan)
+        else:
+            block.machines_of_class = Constraint(
+                block.machine_classes,
+                rule=lambda _, c: (
+                    Constraint.Skip
+                    if not plan.machine_classes[c].patterns
+                    else (None, _ones(_cuts_of(block, plan, c)), float(len(plan.machine_classes[c].machines)))
+                ),
+            )
+        _add_homes(block, plan)
+
+
+def _ones(variables: list[Any]) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    return weighted([1.0] * len(variables), variables)
+
+
+def _sum(terms: Terms) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    return weighted([coef for coef, _ in terms], [x for _, x in terms])
+
+
+def _cuts_of(block: Any, plan: Plan, c: int) -> list[Any]:  # noqa: ANN401 - Pyomo is untyped
+    return [block.cut[c, p] for p in range(len(plan.machine_classes[c].patterns))]
+
+
+def _add_columns(block: Any, instance: AuctionInstance, plan: Plan, *, all_served: bool) -> None:  # noqa: ANN401
+    goal = goal_of(instance, all_served=all_served)
+    groups = plan.groups
+    keys = [[(g, column.level, column.gpus) for column in group.columns] for g, group in enumerate(groups)]
+    block.groups = Set(initialize=list(range(len(groups))))
+    block.columns = Set(initialize=[key for own in keys for key in own], dimen=3)
+    block.assign = Var(block.columns, domain=NonNegativeIntegers, bounds=lambda _, g, *__: (0, groups[g].size))
+    choosers, constant = {}, 0.0
+    for g, group in enumerate(groups):
+        scales = [log_of(best) for best in group.best]
+        # centred logarithms are small numbers; but what an app adds that may go without must stay in its columns
+        shift = 0.0 if goal.all_served else scales[0]
+        constant += math.fsum(scales) if goal.all_served else 0.0
+        variables = [block.assign[key] for key in keys[g]]
+        choosers[g] = Chooser(group.size, group.needs, variables, [log + shift for log in group.logs])
+    add_goal(block, block.groups, choosers, goal, constant)
+    used = [(float(k), x) for (_, _, k), x in block.assign.items() if k]
+    if used:
+        block.offered_gpus = Constraint(expr=(None, _sum(used), float(plan.total)))
+
+
+def _add_cuts(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+    classes = plan.machine_classes
+    block.machine_classes = Set(initialize=list(range(len(classes))))
+    block.patterns = Set(
+        initialize=[(c, p) for c, kind in enumerate(classes) for p in range(len(kind.patterns))], dimen=2
+    )
+    block.cut = Var(block.patterns, domain=NonNegativeIntegers, bounds=lambda _, c, __: (0, len(classes[c].machines)))
+    block.machine_sizes = Set(initialize=list(plan.machine_sizes))
+    homeless = [g for g, group in enumerate(plan.groups) if group.home[MACHINE] is None]
+
+    def holes(_: Any, size: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        terms: Terms = [
+            (1.0, block.assign[g, MACHINE, column.gpus])
+            for g in homeless
+            for column in plan.groups[g].columns
+            if column.level == MACHINE and column.gpus >= size
+        ]
+        for c, kind in enumerate(classes):
+            for p, pattern in enumerate(kind.patterns):
+                tail = sum(part >= size for part in pattern)
+                if tail:
+                    terms.append((-float(tail), block.cut[c, p]))
+        return (None, _sum(terms), 0.0)
+
+    block.machine_holes = Constraint(block.machine_sizes, rule=holes)
+
+
+def _add_flows(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+    kinds = plan.rack_classes
+    block.rack_classes = Set(initialize=list(range(len(kinds))))
+    for name, width in (("fills", 5), ("leaves", 4), ("takes", 3)):
+        arcs = [(r, *arc) for r, kind in enumerate(kinds) for arc in getattr(kind, name)]
+        setattr(block, name, Set(initialize=arcs, dimen=width))
+
+    def racks(_: Any, r: int, *__: int) -> tuple[int, int]:  # noqa: ANN401 - Pyomo is untyped
+        return (0, len(kinds[r].racks))
+
+    block.fill = Var(block.fills, domain=NonNegativeIntegers, bounds=racks)
+    block.leave = Var(block.leaves, domain=NonNegativeReals, bounds=racks)
+    block.take = Var(block.takes, domain=NonNegativeIntegers, bounds=racks)
+    _add_paths(block, plan)
+    filled: dict[tuple[int, int], Terms] = {}
+    for (r, layer, _, _, t), x in block.fill.items():
+        filled.setdefault((kinds[r].layers[layer][0], t), []).append((-1.0, x))
+    cut: dict[tuple[int, int], Terms] = {}
+    for (c, p), x in block.cut.items():
+        if not plan.machine_classes[c].home:
+            cut.setdefault((c, sum(plan.machine_classes[c].patterns[p])), []).append((1.0, x))
+    block.machine_fills = Set(initialize=sorted(cut), dimen=2)
+    block.machine_fill = Constraint(
+        block.machine_fills, rule=lambda _, c, t: (None, _sum(cut[c, t] + filled.get((c, t), [])), 0.0)
+    )
+    pieces: dict[int, Terms] = {}
+    for (g, level, k), x in block.assign.items():
+        if level == RACK and k and plan.groups[g].home[RACK] is None:
+            pieces.setdefault(k, []).append((1.0, x))
+    for (_, _, k), x in block.take.items():
+        pieces.setdefault(k, []).append((-1.0, x))
+    block.rack_sizes = Set(initialize=list(plan.rack_sizes))
+    block.rack_pieces = Constraint(block.rack_sizes, rule=lambda _, k: (None, _sum(pieces[k]), 0.0))
+
+
+def _add_paths(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Let no more leave a node than enters it; the first node of a class is entered by all of its racks."""
+    last = [len(kind.layers) for kind in plan.rack_classes]
+    flow: dict[tuple[int, int, int, int], Terms] = {}
+    for (r, layer, m, u, t), x in block.fill.items():
+        flow.setdefault((r, layer, m, u), []).append((1.0, x))
+        flow.setdefault((r, layer, m + 1, u + t), []).append((-1.0, x))
+    for (r, layer, m, u), x in block.leave.items():
+        flow.setdefault((r, layer, m, u), []).append((1.0, x))
+        flow.setdefault((r, layer + 1, 0, u), []).append((-1.0, x))
+    for (r, v, k), x in block.take.items():
+        flow.setdefault((r, last[r], 0, v), []).append((1.0, x))
+        flow.setdefault((r, last[r], 0, v + k), []).append((-1.0, x))
+    nodes = [node for node, terms in flow.items() if any(coef > 0 for coef, _ in terms)]
+    block.nodes = Set(initialize=sorted(nodes), dimen=4)
+    block.rack_path = Constraint(
+        block.nodes,
+        rule=lambda _, r, layer, m, u: (
+            None,
+            _sum(flow[r, layer, m, u]),
+            0.0 if layer or m or u else float(len(plan.rack_classes[r].racks)),
+        ),
+    )
+
+
+def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Fit pieces that must join what their app holds into their machine or rack, beside what lies there otherwise."""
+
+    def pieces(level: int, place: int) -> Terms:
+        return [(float(k), block.assign[g, level, k]) for g, _, k in plan.home_pieces(level, place)]
+
+    homes = [c for c, kind in enumerate(plan.machine_classes) if kind.home]
+    block.home_machines = Set(initialize=homes)
+
+    def in_machine(_: Any, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        kind = plan.machine_classes[c]
+        terms = pieces(MACHINE, kind.machines[0])
+        terms += [(float(sum(kind.patterns[p])), x) for p, x in enumerate(_cuts_of(block, plan, c))]
+        if not plan.rack_classes:
+            return (None, _sum(terms), float(kind.gpus))
+        for (r, layer, _m, _u, t), x in block.fill.items():
+            if plan.rack_classes[r].layers[layer][0] == c:
+                terms.append((-float(t), x))
+        return (None, _sum(terms), 0.0)
+
+    def one_pattern(_: Any, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        variables = _cuts_of(block, plan, c)
+        return (None, _ones(variables), 1.0) if variables else Constraint.Skip
+
+    def in_rack(_: Any, r: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        kind = plan.rack_classes[r]
+        terms = pieces(RACK, kind.racks[0])
+        terms += [(float(arc[-1]), block.fill[(r, *arc)]) for arc in kind.fills]
+        terms += [(float(arc[-1]), block.take[(r, *arc)]) for arc in kind.takes]
+        return (None, _sum(terms), float(kind.gpus))
+
+    block.home_machine = Constraint(block.home_machines, rule=in_machine)
+    if plan.rack_classes:
+        block.one_pattern = Constraint(block.home_machines, rule=one_pattern)
+    block.home_racks = Set(initialize=[r for r, kind in enumerate(plan.rack_classes) if kind.home])
+    block.home_rack = Constraint(block.home_racks, rule=in_rack)
+
+
+def nested_flow_model(instance: AuctionInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return a ConcreteModel of form `nested_flow` with its Objective; see `fill_nested_flow`."""
+    model = ConcreteModel(name=instance.name)
+    fill_nested_flow(model, instance)
+    model.objective = Objective(expr=model.objective_value, sense=maximize)
+    return model
+
+
+def _rounded(variables: Any) -> dict[Any, int]:  # noqa: ANN401 - Pyomo is untyped
+    return {key: number for key, x in variables.items() if (number := round(value(x)))}
+
+
+def read_nested_flow(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: AuctionInstance,
+    plan: Plan | None = None,
+) -> AuctionSolution:
+    """Return the Solution that the values of the Block's variables say, placed on machines.
+
+    Parameters
+    ----------
+    block : a filled Block whose variables have values
+    instance : the auction
+    plan : as given to `fill_nested_flow`
+
+    Returns
+    -------
+    AuctionSolution
+    """
+    plan = nested_flow_plan(instance) if plan is None else plan
+    column = {
+        (g, item.level, item.gpus): (g, j)
+        for g, group in enumerate(plan.groups)
+        for j, item in enumerate(group.columns)
+    }
+    counts = {column[key]: number for key, number in _rounded(block.assign).items()}
+    flows = Flows(
+        _rounded(block.cut),
+        _rounded(block.fill) if plan.rack_classes else {},
+        _rounded(block.take) if plan.rack_classes else {},
+    )
+    return AuctionSolution(place(instance, plan, choices_of(plan, counts), flows))
+
+
+def hint_nested_flow(block: Any, instance: AuctionInstance, solution: AuctionSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set every variable to a Solution's bundles, for a warm start.
+
+    Parameters
+    ----------
+    block : a filled Block
+    instance : the auction
+    solution : a feasible outcome
+    """
+    plan = nested_flow_plan(instance)
+    group_of = {app: g for g, group in enumerate(plan.groups) for app in group.apps}
+    chosen: Counter[Any] = Counter()
+    on_machine: dict[int, list[int]] = {}
+    extra: Counter[int] = Counter()
+    in_rack: dict[int, list[int]] = {}
+    for choice in choices_from(instance, app_columns(instance), solution.bundles):
+        g = group_of[choice.app]
+        chosen["assign", (g, choice.level, choice.gpus)] += 1
+        if choice.level == CLUSTER or choice.place is None:
+            continue
+        free = plan.groups[g].home[choice.level] is None
+        if choice.level == RACK and free:
+            in_rack.setdefault(choice.place, []).append(choice.gpus)
+        elif choice.level == MACHINE and free:
+            on_machine.setdefault(choice.place, []).append(choice.gpus)
+        elif choice.level == MACHINE:
+            extra[choice.place] += choice.gpus
+    for c, kind in enumerate(plan.machine_classes):
+        index = {pattern: p for p, pattern in enumerate(kind.patterns)}
+        for machine in kind.machines:
+            if machine in on_machine:
+                chosen["cut", (c, index[tuple(sorted(on_machine[machine], reverse=True))])] += 1
+    for r, racks in enumerate(plan.rack_classes):
+        for rack in racks.racks:
+            _hint_path(chosen, instance, plan, r, rack, on_machine, extra, in_rack.get(rack, []))
+    for name in ("assign", "cut", "fill", "leave", "take"):
+        variables = block.component(name)
+        for key, x in () if variables is None else variables.items():
+            x.set_value(chosen[name, key], skip_validation=True)
+
+
+def _hint_path(
+    chosen: Counter[Any],
+    instance: AuctionInstance,
+    plan: Plan,
+    r: int,
+    rack: int,
+    on_machine: dict[int, list[int]],
+    extra: Counter[int],
+    pieces: list[int],
+) -> None:
+    used = 0
+    for layer, (c, _) in enumerate(plan.rack_classes[r].layers):
+        machines = [m for m in plan.machine_classes[c].machines if instance.machine_rack[m] == rack]
+        fills = sorted((sum(on_machine.get(m, ())) + extra[m] for m in machines), reverse=True)
+        filled = [t for t in fills if t]
+        for m, t in enumerate(filled):
+            chosen["fill", (r, layer, m, used, t)] += 1
+            used += t
+        chosen["leave", (r, layer, len(filled), used)] += 1
+    for k in sorted(pieces, reverse=True):
+        chosen["take", (r, used, k)] += 1
+        used += k

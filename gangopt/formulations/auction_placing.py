@@ -1,0 +1,216 @@
+"""From what a placeless model says (how many pieces of which level and size, how racks are filled) to machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gangopt.formulations.auction_columns import Column
+from gangopt.formulations.auction_racks import Plan, RackClass
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK, Bundle
+
+__all__ = ["Choice", "Flows", "choices_from", "choices_of", "give_out", "place"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one app was given: `gpus` GPUs in one place of `level`; which one, if that is known or must be so."""
+
+    app: int
+    level: int
+    gpus: int
+    place: int | None
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Whole numbers of form `nested_flow`: machines by (class, pattern), and arcs used by (rack class, arc)."""
+
+    cuts: Mapping[tuple[int, int], int]
+    fills: Mapping[tuple[int, int, int, int, int], int]
+    takes: Mapping[tuple[int, int, int], int]
+
+
+def choices_of(plan: Plan, counts: Mapping[tuple[int, int], int]) -> list[Choice]:
+    """Return what every app gets: within a group, the better columns go to the apps of lower index.
+
+    Parameters
+    ----------
+    plan : the groups
+    counts : number of apps by (group, column); apps beyond them get nothing
+
+    Returns
+    -------
+    list of Choice
+        Apps that get GPUs, in ascending order.
+    """
+    found = []
+    for g, group in enumerate(plan.groups):
+        given = [j for j in range(len(group.columns)) for _ in range(counts.get((g, j), 0))]
+        given.sort(key=lambda j: (-group.shares[j], j))
+        for app, j in zip(group.apps, given, strict=False):
+            column = group.columns[j]
+            if column.gpus:
+                home = group.home[column.level] if column.level != CLUSTER else None
+                found.append(Choice(app, column.level, column.gpus, home))
+    return sorted(found, key=lambda choice: choice.app)
+
+
+def place(instance: AuctionInstance, plan: Plan, choices: Sequence[Choice], flows: Flows) -> tuple[Bundle, ...]:
+    """Return a bundle for every app that gives it what was chosen.
+
+    Paths of each rack's flow say which machine is cut how; machine-level pieces, largest first, go to the holes that
+    the cuts leave, largest first. See `give_out` for the rest.
+
+    Parameters
+    ----------
+    instance : the auction
+    plan : its classes
+    choices : what the apps get
+    flows : a feasible set of cuts and paths for it
+
+    Returns
+    -------
+    tuple of Bundle
+    """
+    holes, rooms = _holes(instance, plan, flows)
+    next_hole = iter(holes)
+    placed = []
+    for choice in sorted(choices, key=lambda item: (-item.gpus, item.app)):
+        where = choice.place
+        if where is None and choice.level == MACHINE:
+            where = next(next_hole)[1]
+        elif where is None and choice.level == RACK:
+            where = rooms[choice.gpus].pop(0)
+        placed.append(replace(choice, place=where))
+    return give_out(instance, placed)
+
+
+def give_out(instance: AuctionInstance, choices: Sequence[Choice]) -> tuple[Bundle, ...]:
+    """Return a bundle for every app from choices whose machines and racks are known.
+
+    Machine-level choices first, then rack-level ones, then the rest, larger ones and lower apps first; the last two
+    take machines with the most free GPUs first, ties to the lowest index.
+
+    Parameters
+    ----------
+    instance : the auction
+    choices : what the apps get and where; no place has more of them than it has GPUs, narrower ones included
+
+    Returns
+    -------
+    tuple of Bundle
+    """
+    free = instance.offered.tolist()
+    members: dict[int, list[int]] = {}
+    for machine, rack in enumerate(instance.machine_rack.tolist()):
+        members.setdefault(rack, []).append(machine)
+    given: list[dict[int, int]] = [{} for _ in instance.apps]
+    for choice in sorted(choices, key=lambda item: (item.level, -item.gpus, item.app)):
+        machines: Sequence[int] = range(len(free))
+        if choice.place is not None and choice.level != CLUSTER:
+            machines = [choice.place] if choice.level == MACHINE else members[choice.place]
+        left = choice.gpus
+        for machine in sorted(machines, key=lambda m: (-free[m], m)):
+            part = min(left, free[machine])
+            if part:
+                free[machine] -= part
+                given[choice.app][machine] = part
+                left -= part
+    return tuple(tuple(sorted(parts.items())) for parts in given)
+
+
+def choices_from(
+    instance: AuctionInstance, columns: Sequence[Sequence[Column]], bundles: Sequence[Bundle]
+) -> list[Choice]:
+    """Return, for every app, the best of its columns that its bundle meets, and where.
+
+    Parameters
+    ----------
+    instance : the auction
+    columns : the columns of every app
+    bundles : GPUs of every app
+
+    Returns
+    -------
+    list of Choice
+        Also of apps that get no GPU but have a column for that; ties go to the first column and the lowest place.
+    """
+    found = []
+    for app, bundle in enumerate(bundles):
+        reach = instance.reach(app, bundle)
+        met = [column for column in columns[app] if column.gpus <= reach[column.level]]
+        if not met:
+            continue
+        best = max(met, key=lambda column: column.value)
+        where = _where(instance, app, best, bundle) if best.level != CLUSTER else None
+        found.append(Choice(app, best.level, best.gpus, where))
+    return found
+
+
+def _where(instance: AuctionInstance, app: int, column: Column, bundle: Bundle) -> int:
+    if instance.apps[app].held:
+        home = instance.home(app)[column.level]
+        assert home is not None
+        return home
+    counts: dict[int, int] = {}
+    for machine, count in bundle:
+        place = machine if column.level == MACHINE else int(instance.machine_rack[machine])
+        counts[place] = counts.get(place, 0) + count
+    return min(place for place, count in sorted(counts.items()) if count >= column.gpus)
+
+
+def _holes(instance: AuctionInstance, plan: Plan, flows: Flows) -> tuple[list[tuple[int, int]], dict[int, list[int]]]:
+    """Return the holes (size, machine), largest first, and for each rack-level size the racks that keep such a room."""
+    filled: dict[tuple[int, int], list[int]] = {}
+    rooms: dict[int, list[int]] = {}
+    for r, kind in enumerate(plan.rack_classes):
+        _walk(r, kind, flows, filled, rooms)
+    holes = []
+    for c, machines in enumerate(plan.machine_classes):
+        unused = list(machines.machines)
+        for p, pattern in enumerate(machines.patterns):
+            for _ in range(flows.cuts.get((c, p), 0)):
+                machine = unused[0]
+                if plan.rack_classes and not machines.home:
+                    rack = filled[c, sum(pattern)].pop(0)
+                    machine = next(m for m in unused if instance.machine_rack[m] == rack)
+                unused.remove(machine)
+                holes += [(size, machine) for size in pattern]
+    return sorted(holes, key=lambda hole: (-hole[0], hole[1])), rooms
+
+
+def _walk(
+    r: int,
+    kind: RackClass,
+    flows: Flows,
+    filled: dict[tuple[int, int], list[int]],
+    rooms: dict[int, list[int]],
+) -> None:
+    """Send the racks of a class along the arcs used, and note by (machine class, fill) and by size where they pass."""
+    at: dict[int, list[int]] = {0: list(kind.racks)}
+    arcs: dict[tuple[int, int, int], list[int]] = {}
+    for layer, m, u, t in kind.fills:
+        arcs.setdefault((layer, m, u), []).append(t)
+    for layer, (machine_class, number) in enumerate(kind.layers):
+        here = at
+        left: dict[int, list[int]] = {}
+        for m in range(number + 1):
+            onward: dict[int, list[int]] = {}
+            for u, racks in sorted(here.items()):
+                waiting = list(racks)
+                for t in arcs.get((layer, m, u), []):
+                    used = flows.fills.get((r, layer, m, u, t), 0)
+                    moving, waiting = waiting[:used], waiting[used:]
+                    onward.setdefault(u + t, []).extend(moving)
+                    filled.setdefault((machine_class, t), []).extend(moving)
+                left.setdefault(u, []).extend(waiting)
+            here = onward
+        at = left
+    for v, k in kind.takes:
+        used = flows.takes.get((r, v, k), 0)
+        waiting = at.get(v, [])
+        moving, at[v] = waiting[:used], waiting[used:]
+        at.setdefault(v + k, []).extend(moving)
+        rooms.setdefault(k, []).extend(moving)

@@ -1,0 +1,233 @@
+"""Classes of equal machines and racks of an auction: patterns that cut a machine, flows that fill a rack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gangopt.errors import ModelTooLargeError
+from gangopt.formulations.auction_columns import Group
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import MACHINE, RACK
+
+__all__ = ["MachineClass", "Plan", "RackClass", "plan_of"]
+
+MAX_PATTERNS = 200_000
+"""Most patterns of one machine class."""
+
+Pattern = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MachineClass:
+    """Machines with equally many GPUs on offer, or the one machine where apps must join what they hold.
+
+    Attributes
+    ----------
+    gpus : GPUs on offer in each
+    machines : indices, ascending
+    home : whether it is such a home, a class of its own
+    patterns : multisets of machine-level sizes with a sum of at most `gpus`, parts falling, without the empty one
+    """
+
+    gpus: int
+    machines: tuple[int, ...]
+    home: bool
+    patterns: tuple[Pattern, ...]
+
+    @property
+    def fills(self) -> tuple[int, ...]:
+        """GPUs that may be used for machine-level pieces in one machine, falling."""
+        sums = range(1, self.gpus + 1) if self.home else {sum(pattern) for pattern in self.patterns}
+        return tuple(sorted(sums, reverse=True))
+
+
+@dataclass(frozen=True)
+class RackClass:
+    """Racks of equal composition, and the graph whose paths are the ways to fill one of them.
+
+    Attributes
+    ----------
+    racks : indices, ascending
+    gpus : GPUs on offer in each
+    home : whether apps must join what they hold in this rack, a class of its own
+    layers : (machine class, machines of it in each rack)
+    fills : arcs (layer, m, u, t): from m machines filled with u GPUs used so far, one more machine is filled with t
+    leaves : arcs (layer, m, u): on to the next layer with u GPUs used; after the last layer, to the rack-level pieces
+    takes : arcs (v, k): from v GPUs used, a rack-level piece of k
+    """
+
+    racks: tuple[int, ...]
+    gpus: int
+    home: bool
+    layers: tuple[tuple[int, int], ...]
+    fills: tuple[tuple[int, int, int, int], ...]
+    leaves: tuple[tuple[int, int, int], ...]
+    takes: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What form `nested_flow` is made of.
+
+    Attributes
+    ----------
+    groups : apps and their columns
+    total : GPUs on offer
+    machine_sizes, rack_sizes : GPUs of columns of these levels that may lie in any place, ascending
+    machine_classes : classes that can hold a machine-level piece
+    rack_classes : empty where no column is of the rack level: racks do not matter then
+    """
+
+    groups: tuple[Group, ...]
+    total: int
+    machine_sizes: tuple[int, ...]
+    rack_sizes: tuple[int, ...]
+    machine_classes: tuple[MachineClass, ...]
+    rack_classes: tuple[RackClass, ...]
+
+    def home_pieces(self, level: int, place: int) -> list[tuple[int, int, int]]:
+        """Return (group, column, GPUs) of the columns of a level that must lie in this place."""
+        return [
+            (g, j, column.gpus)
+            for g, group in enumerate(self.groups)
+            if level in (MACHINE, RACK) and group.home[level] == place
+            for j, column in enumerate(group.columns)
+            if column.level == level and column.gpus
+        ]
+
+
+def plan_of(instance: AuctionInstance, groups: Sequence[Group]) -> Plan:
+    """Return classes, patterns and flows for the columns of an auction.
+
+    Parameters
+    ----------
+    instance : the auction
+    groups : its apps in groups
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ModelTooLargeError
+        If a machine can be cut in more than `MAX_PATTERNS` ways.
+    """
+    machine_sizes, machine_homes = _sizes_and_homes(groups, MACHINE)
+    rack_sizes, rack_homes = _sizes_and_homes(groups, RACK)
+    classes, class_of = _machine_classes(instance, machine_sizes, machine_homes)
+    racks: tuple[RackClass, ...] = ()
+    if rack_sizes or rack_homes:
+        racks = _rack_classes(instance, classes, class_of, rack_sizes, rack_homes)
+    return Plan(tuple(groups), instance.total, machine_sizes, rack_sizes, classes, racks)
+
+
+def _sizes_and_homes(groups: Sequence[Group], level: int) -> tuple[tuple[int, ...], set[int]]:
+    sizes, homes = set(), set()
+    for group in groups:
+        own = {column.gpus for column in group.columns if column.level == level and column.gpus}
+        home = group.home[level]
+        if home is None:
+            sizes |= own
+        elif own:
+            homes.add(home)
+    return tuple(sorted(sizes)), homes
+
+
+def _machine_classes(
+    instance: AuctionInstance, sizes: Sequence[int], homes: set[int]
+) -> tuple[tuple[MachineClass, ...], dict[int, int]]:
+    members: dict[tuple[int, int], list[int]] = {}
+    for machine, gpus in enumerate(instance.offered.tolist()):
+        if gpus:
+            members.setdefault((gpus, machine if machine in homes else -1), []).append(machine)
+    classes: list[MachineClass] = []
+    class_of: dict[int, int] = {}
+    for (gpus, home), machines in sorted(members.items(), key=lambda item: (-item[0][0], item[1])):
+        patterns = tuple(sorted(_patterns(gpus, [size for size in sizes if size <= gpus]), reverse=True))
+        if patterns or home >= 0:
+            class_of |= dict.fromkeys(machines, len(classes))
+            classes.append(MachineClass(gpus, tuple(machines), home >= 0, patterns))
+    return tuple(classes), class_of
+
+
+def _patterns(room: int, sizes: Sequence[int]) -> list[Pattern]:
+    """Return every multiset of the sizes with a sum from 1 to `room`, parts falling."""
+    found: list[Pattern] = []
+    open_ones: list[Pattern] = [()]
+    while open_ones:
+        pattern = open_ones.pop()
+        left = room - sum(pattern)
+        for size in sizes:
+            if size > left or (pattern and size > pattern[-1]):
+                break
+            longer = (*pattern, size)
+            found.append(longer)
+            open_ones.append(longer)
+        if len(found) > MAX_PATTERNS:
+            raise ModelTooLargeError(
+                f"form auction nested_flow: a machine with {room} GPUs can be cut in more than {MAX_PATTERNS} ways; "
+                "use form places"
+            )
+    return found
+
+
+def _rack_classes(
+    instance: AuctionInstance,
+    classes: Sequence[MachineClass],
+    class_of: dict[int, int],
+    sizes: Sequence[int],
+    homes: set[int],
+) -> tuple[RackClass, ...]:
+    holds: list[Counter[int]] = [Counter() for _ in instance.racks]
+    for machine, kind in class_of.items():
+        holds[int(instance.machine_rack[machine])][kind] += 1
+    members: dict[tuple[object, ...], list[int]] = {}
+    for rack, gpus in enumerate(instance.rack_offered.tolist()):
+        if gpus:
+            key = (gpus, tuple(sorted(holds[rack].items())), rack if rack in homes else -1)
+            members.setdefault(key, []).append(rack)
+    found = []
+    for racks in members.values():
+        gpus, layers = int(instance.rack_offered[racks[0]]), tuple(sorted(holds[racks[0]].items()))
+        fills, leaves, takes = _flow(gpus, [(number, classes[kind].fills) for kind, number in layers], sizes)
+        found.append(RackClass(tuple(racks), gpus, racks[0] in homes, layers, fills, leaves, takes))
+    return tuple(found)
+
+
+def _flow(
+    room: int, layers: Sequence[tuple[int, tuple[int, ...]]], sizes: Sequence[int]
+) -> tuple[tuple[tuple[int, int, int, int], ...], tuple[tuple[int, int, int], ...], tuple[tuple[int, int], ...]]:
+    """Return the arcs of a rack's graph, every path of which has falling fills and falling pieces at most.
+
+    A node only has arcs of at most the largest size of an arc into it: every falling sequence stays a path, and fewer
+    nodes are reached than by sequences in any order.
+    """
+    fills, leaves = [], []
+    entered = [0]
+    for layer, (number, sums) in enumerate(layers):
+        nodes = dict.fromkeys(entered, room)
+        after = set()
+        for m in range(number + 1):
+            reached: dict[int, int] = {}
+            for u, largest in sorted(nodes.items()):
+                leaves.append((layer, m, u))
+                after.add(u)
+                for t in sums if m < number else ():
+                    if t <= largest and u + t <= room:
+                        fills.append((layer, m, u, t))
+                        reached[u + t] = max(reached.get(u + t, 0), t)
+            nodes = reached
+        entered = sorted(after)
+    takes = []
+    nodes = dict.fromkeys(entered, room)
+    for v in range(room):
+        for k in sorted(sizes, reverse=True) if v in nodes else ():
+            if k <= nodes[v] and v + k <= room:
+                takes.append((v, k))
+                nodes[v + k] = max(nodes.get(v + k, 0), k)
+    starts = {v for v, _ in takes}
+    last = len(layers) - 1
+    return tuple(fills), tuple(arc for arc in leaves if arc[0] < last or arc[2] in starts), tuple(takes)

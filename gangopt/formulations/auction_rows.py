@@ -1,0 +1,74 @@
+"""Rows and objective that the forms of `auction` share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyomo.core.expr.numeric_expr import LinearExpression
+from pyomo.environ import Constraint, Expression
+
+from gangopt.formulations.auction_goal import Goal
+
+__all__ = ["Chooser", "add_goal", "weighted"]
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Apps that choose among the same columns: one app, or a group.
+
+    Attributes
+    ----------
+    apps : number of apps
+    needs : whether they have no value without GPUs
+    variables : Pyomo variables, one a column
+    logs : logarithm of the value of each column
+    """
+
+    apps: int
+    needs: bool
+    variables: Sequence[Any]
+    logs: Sequence[float]
+
+
+def weighted(coefs: Sequence[float], variables: Sequence[Any], constant: float = 0.0) -> Any:  # noqa: ANN401 - Pyomo
+    """Return a linear expression from lists."""
+    return LinearExpression(linear_coefs=list(coefs), linear_vars=list(variables), constant=constant)
+
+
+def add_goal(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    index: Any,  # noqa: ANN401 - a Pyomo Set
+    choosers: Mapping[int, Chooser],
+    goal: Goal,
+    constant: float = 0.0,
+) -> None:
+    """Add one bundle an app, the most apps served where a row says so, and `objective_value`.
+
+    Parameters
+    ----------
+    block : the Block
+    index : its Set of choosers
+    choosers : by element of the Set
+    goal : who is served
+    constant : sum of the logarithms that the columns leave out
+    """
+
+    def one_bundle(_: Any, i: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        own = choosers[i]
+        least = 0.0 if own.needs and not goal.all_served else float(own.apps)
+        if not own.variables and not least:
+            return Constraint.Skip
+        return (least, weighted([1.0] * len(own.variables), own.variables), float(own.apps))
+
+    block.one_bundle_per_app = Constraint(index, rule=one_bundle)
+    optional = [own for own in choosers.values() if own.needs and not goal.all_served]
+    served = [x for own in optional for x in own.variables]
+    if goal.needed is not None and served:
+        block.most_apps_served = Constraint(expr=weighted([1.0] * len(served), served) == goal.needed)
+    variables = [x for own in choosers.values() for x in own.variables]
+    coefs = [log + (goal.weight if own.needs else 0.0) for own in choosers.values() for log in own.logs]
+    without = sum(own.apps for own in choosers.values() if not own.needs)
+    total = constant - goal.weight * (goal.servable - without)
+    block.objective_value = Expression(expr=weighted(coefs, variables, total))

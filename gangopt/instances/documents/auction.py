@@ -1,0 +1,194 @@
+"""Files of the decision `auction`: GPUs on offer with the bids for them, and the outcome."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.errors import InputError, shown
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import LEVELS, MAX_GPUS, AppBid, Bundle, Bystander
+from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.documents.common import InstanceDocument, Label, SolutionDocument
+
+__all__ = ["AuctionDocument", "AuctionSolutionDocument"]
+
+Value = float | Annotated[str, Field(max_length=1500)]
+"""A number, or a text of an exact rational as `10/11`."""
+
+Gpus = Annotated[int, Field(ge=1, le=MAX_GPUS)]
+
+_DIGITS = 4000
+"""Longest numbers that are written in decimals: Python refuses to read longer ones."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class MachineDocument(_Part):
+    """One machine."""
+
+    label: Label = Field(description="name of the machine, unlike every other")
+    rack: Label = Field(description="name of its rack")
+    offered: Annotated[int, Field(ge=0, le=MAX_GPUS)] = Field(description="GPUs on offer")
+
+
+class HeldDocument(_Part):
+    """GPUs that an app holds already."""
+
+    machine: Label = Field(description="name of the machine")
+    gpus: Gpus = Field(description="number of GPUs")
+
+
+class RowDocument(_Part):
+    """One row of a bid table: at least this many GPUs within one place of this level."""
+
+    gpus: Gpus = Field(description="number of GPUs, those held not counted")
+    level: Literal["machine", "rack", "cluster"] = Field(description="level of the place that holds all of them")
+    value: Value = Field(description="V = 1 / rho: a number, or a text of an exact rational as 10/11")
+
+
+class AppDocument(_Part):
+    """The bid of one app."""
+
+    label: Label = Field(description="name of the app, unlike every other")
+    value_at_zero: Value = Field(default=0.0, description="V without any of the GPUs on offer; 0: it would never end")
+    held: list[HeldDocument] = Field(default=[], description="GPUs held already; rows count places that hold them too")
+    bids: list[RowDocument] = Field(min_length=1, description="the table")
+
+
+class BystanderDocument(_Part):
+    """An app that did not bid."""
+
+    label: Label = Field(description="name of the app, unlike every other")
+    demand: Annotated[int, Field(ge=0, le=MAX_GPUS)] = Field(description="most GPUs that it can use")
+
+
+class AuctionDocument(InstanceDocument):
+    """GPUs on offer, and what every app would give for them."""
+
+    noun: Literal["auction"]
+    machines: list[MachineDocument] = Field(min_length=1, description="machines; racks are numbered as they come up")
+    apps: list[AppDocument] = Field(min_length=1, description="apps that bid; ties go to the first")
+    bystanders: list[BystanderDocument] = Field(default=[], description="apps that did not bid")
+
+    def to_instance(self) -> AuctionInstance:
+        """Return the instance that the file describes."""
+        racks = tuple(dict.fromkeys(item.rack for item in self.machines))
+        index = {item.label: m for m, item in enumerate(self.machines)}
+        return AuctionInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            racks=racks,
+            machines=tuple(item.label for item in self.machines),
+            machine_rack=np.array([racks.index(item.rack) for item in self.machines], dtype=np.int64),
+            offered=np.array([item.offered for item in self.machines], dtype=np.int64),
+            apps=tuple(_bid(i, item, index) for i, item in enumerate(self.apps)),
+            bystanders=tuple(Bystander(label=item.label, demand=item.demand) for item in self.bystanders),
+        )
+
+    @classmethod
+    def from_instance(cls, instance: AuctionInstance) -> Self:
+        """Return the file content of an instance."""
+        return cls(
+            noun="auction",
+            version=1,
+            name=instance.name,
+            description=instance.description,
+            source=instance.source,
+            machines=[
+                MachineDocument(label=label, rack=instance.racks[rack], offered=offered)
+                for label, rack, offered in zip(
+                    instance.machines, instance.machine_rack.tolist(), instance.offered.tolist(), strict=True
+                )
+            ],
+            apps=[_app(bid, instance.machines) for bid in instance.apps],
+            bystanders=[BystanderDocument(label=item.label, demand=item.demand) for item in instance.bystanders],
+        )
+
+
+def _bid(index: int, item: AppDocument, machines: dict[str, int]) -> AppBid:
+    held = []
+    for h, part in enumerate(item.held):
+        if part.machine not in machines:
+            raise InputError(f"apps[{index}].held[{h}].machine: {shown(part.machine)}, a label of a machine is needed")
+        held.append((machines[part.machine], part.gpus))
+    rows = [(row.gpus, row.level, row.value) for row in item.bids]
+    return AppBid.from_rows(item.label, rows, item.value_at_zero, tuple(sorted(held)))
+
+
+def _app(bid: AppBid, machines: tuple[str, ...]) -> AppDocument:
+    rows = zip(bid.gpus, bid.levels, bid.values, strict=True)
+    return AppDocument(
+        label=bid.label,
+        value_at_zero=_written(bid.value_at_zero),
+        held=[HeldDocument(machine=machines[machine], gpus=count) for machine, count in bid.held],
+        bids=[RowDocument(gpus=k, level=LEVELS[level], value=_written(value)) for k, level, value in rows],  # type: ignore[arg-type]
+    )
+
+
+def _written(value: Fraction) -> float | str:
+    """Return a float where that is the value exactly, else a text."""
+    number = float(value)
+    return number if Fraction(number) == value else str(value)
+
+
+class ShareDocument(_Part):
+    """Bounds on the share that an app keeps, each a text of an exact rational."""
+
+    low: str = Field(description="lower bound on c, as 10/11; long numbers in hexadecimal digits, as 0xa/0xb")
+    high: str = Field(description="upper bound on c; equal to the lower one where the payment is proven")
+
+
+class AuctionSolutionDocument(SolutionDocument):
+    """Who ends with which GPUs: lists of [machine from 0, number of GPUs]."""
+
+    bundles: list[list[list[int]]] = Field(description="what each app ends with")
+    payments: list[ShareDocument] = Field(default=[], description="share that each app keeps; empty without payments")
+    won: list[list[list[int]]] = Field(default=[], description="what each app won before it paid; empty: the same")
+    gifts: list[list[list[int]]] = Field(default=[], description="what each bystander is given; empty for nothing")
+
+    def to_solution(self) -> AuctionSolution:
+        """Return the solution that the file describes."""
+        payments = tuple(
+            (_rational(f"payments[{k}].low", item.low), _rational(f"payments[{k}].high", item.high))
+            for k, item in enumerate(self.payments)
+        )
+        bundles, won, gifts = (_tuples(parts) for parts in (self.bundles, self.won, self.gifts))
+        return AuctionSolution(bundles, payments, won, gifts)
+
+    @classmethod
+    def from_solution(cls, solution: AuctionSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(
+            bundles=_lists(solution.bundles),
+            payments=[ShareDocument(low=_text(low), high=_text(high)) for low, high in solution.payments],
+            won=_lists(solution.won),
+            gifts=_lists(solution.gifts),
+        )
+
+
+def _lists(bundles: tuple[Bundle, ...]) -> list[list[list[int]]]:
+    return [[list(part) for part in bundle] for bundle in bundles]
+
+
+def _tuples(bundles: list[list[list[int]]]) -> tuple[Bundle, ...]:
+    return tuple(tuple(tuple(part) for part in bundle) for bundle in bundles)  # type: ignore[misc]  # checked there
+
+
+def _text(value: Fraction) -> str:
+    long = max(value.numerator, value.denominator).bit_length() > 3 * _DIGITS
+    return f"{value.numerator:#x}/{value.denominator:#x}" if long else str(value)
+
+
+def _rational(field: str, text: str) -> Fraction:
+    try:
+        top, _, bottom = text.partition("/")
+        return Fraction(int(top, 0), int(bottom or "1", 0))
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"{field}: {shown(text)}, a rational like 10/11 is needed") from None

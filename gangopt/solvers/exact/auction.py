@@ -1,0 +1,100 @@
+"""Exact auction: proportional fairness by one relaxation and cores of few columns, and every payment from the same."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from gangopt.formulations.auction_goal import mean_from_goal
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact.auction_master import Master, Optimum
+from gangopt.solvers.exact.auction_payments import Payments, payments_of
+from gangopt.solvers.heuristics.auction_greedy import greedy
+
+__all__ = ["exact"]
+
+
+def exact(instance: AuctionInstance, controls: Controls, *, payments: bool = True) -> Outcome:
+    r"""Maximise the product of the values over the most apps that can be served, and find every payment.
+
+    The relaxation of form `nested_flow` gives a bound b and reduced costs. A selection better than b - delta uses no
+    column whose reduced cost is below -delta; the program on the other columns, the core, is small. If its optimum is
+    at least b - delta, it is the optimum; else delta grows. One row's right side is changed for the payment of an app,
+    and the same relaxation goes on. What lies within 1e-8 of the optimum in the logarithm is found by excluding one
+    selection after the other, and compared as exact rationals.
+
+    Parameters
+    ----------
+    instance : the auction
+    controls : settings of the call
+    payments : whether to find the payments as well
+
+    Returns
+    -------
+    Outcome
+        The bundles are those before payment, which is what the objective judges; `payments` has bounds on c, equal
+        where the payment is proven. At a time limit the rest of them are intervals.
+    """
+    begin = time.perf_counter()
+    solution = greedy(instance) if controls.start is None else controls.start
+    bundles: tuple[Bundle, ...] = solution.before_payment
+    termination: Termination = "optimal"
+    bound, reason = math.inf, None
+    shares = Payments((), 0, exact=True)
+    trajectory: list[tuple[float, float | None, float | None]] = []
+
+    def report() -> None:
+        objective = instance.evaluate(AuctionSolution(bundles)).objective
+        known = bound if math.isfinite(bound) else None
+        trajectory.append((controls.elapsed(), objective, known))
+        if controls.on_progress is not None:
+            controls.on_progress(ProgressEvent(controls.elapsed(), objective, known))
+
+    report()
+    master = Master(instance, controls)
+    optimum: Optimum | None = None
+    try:
+        optimum = master.best(start=_start(master, bundles))
+        bundles = master.in_order(bundles) if optimum.values is None else master.read(optimum).bundles
+        if math.isfinite(optimum.bound):
+            bound = mean_from_goal(instance, optimum.bound + master.offset)
+        if not optimum.proven:
+            termination = "time_limit"
+        report()
+        if payments and optimum.proven:
+            shares = payments_of(instance, master, optimum, bundles, controls)
+            if any(low < high for low, high in shares.shares):
+                termination, reason = "time_limit", "some payments are only known to lie in an interval"
+    except KeyboardInterrupt:
+        termination, reason = "interrupted", "interrupted by the user"
+    last = master.last
+    return Outcome(
+        termination=termination,
+        solution=AuctionSolution(bundles, shares.shares),
+        bound=bound if math.isfinite(bound) else None,
+        form="nested_flow",
+        build_seconds=master.build_seconds,
+        solve_seconds=time.perf_counter() - begin - master.build_seconds,
+        trajectory=tuple(trajectory),
+        solver="" if last is None else last.solver,
+        version="" if last is None else last.version,
+        options={} if last is None else last.options,
+        metrics={
+            "programs": master.solves + shares.solves,
+            "compared_exactly": 0 if optimum is None else optimum.compared,
+            "exact": float(optimum is not None and optimum.exact and shares.exact),
+        },
+        reason=reason,
+    )
+
+
+def _start(master: Master, bundles: tuple[Bundle, ...]) -> dict[tuple[int, int], int] | None:
+    """Return the selection of bundles, or None if it serves fewer apps than the program demands."""
+    counts = dict(master.counts_of(bundles))
+    served = sum(number for (g, _), number in counts.items() if master.plan.groups[g].needs)
+    if master.goal.all_served:
+        return counts if sum(counts.values()) == len(bundles) else None
+    return counts if master.goal.needed is None or served == master.goal.needed else None

@@ -1,0 +1,116 @@
+"""The hidden payments of an auction: what everybody's presence costs the others."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gangopt.instances.auction import AuctionInstance, log_of
+from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.auction_solution import Payment
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.exact.auction_master import Counts, Master, Optimum
+
+__all__ = ["Payments", "payments_of"]
+
+FREE: Payment = (Fraction(1), Fraction(1))
+
+
+@dataclass(frozen=True)
+class Payments:
+    """The share that every app keeps.
+
+    Attributes
+    ----------
+    shares : bounds (low, high) on c of every app
+    solves : programs that were solved for them
+    exact : whether the best product without every app was told from all others as a rational
+    """
+
+    shares: tuple[Payment, ...]
+    solves: int
+    exact: bool
+
+
+def payments_of(
+    instance: AuctionInstance, master: Master, optimum: Optimum, bundles: tuple[Bundle, ...], controls: Controls
+) -> Payments:
+    r"""Return the payments for an optimal selection.
+
+    With P the apps that have a value in it,
+
+    .. math:: c_i = \frac{\prod_{j \in P, j \ne i} V_j(G)}{\max \prod_{j \in P, j \ne i} V_j}
+
+    Apps that were not served pay nothing and are not in the counterfactuals: else one app that comes in for another
+    would make all payments total. An app without GPUs has c = 1. Where the time runs out, c is known to lie between
+    the quotient with the proven bound and the one with the best selection found.
+
+    Parameters
+    ----------
+    instance : the auction
+    master : its program
+    optimum : the best selection
+    bundles : as it was placed
+    controls : settings of the call
+
+    Returns
+    -------
+    Payments
+    """
+    served = [i for i, bundle in enumerate(bundles) if instance.value(i, bundle)]
+    if len(served) < len(bundles) or not master.goal.all_served:
+        if not served:
+            return Payments(tuple(FREE for _ in bundles), 0, exact=True)
+        return _among_served(instance, served, bundles, controls)
+    shares = [FREE] * len(bundles)
+    before, exact = master.solves, True
+    of_app = master.columns_of(bundles)
+    for g, group in enumerate(master.plan.groups):
+        own = sorted({of_app[app][1] for app in group.apps})
+        if all(not group.columns[j].gpus for j in own):
+            continue
+        bounds, settled = _without_one(master, optimum, g, own)
+        exact &= settled
+        for app in group.apps:
+            j = of_app[app][1]
+            shares[app] = bounds[j] if group.columns[j].gpus else FREE
+    return Payments(tuple(shares), master.solves - before, exact)
+
+
+def _without_one(master: Master, optimum: Optimum, g: int, own: list[int]) -> tuple[dict[int, Payment], bool]:
+    """Return the bounds on c for an app of the group by its column: all of them leave the same others behind."""
+    assert optimum.counts is not None
+    others = {j: optimum.product / master.plan.groups[g].shares[j] for j in own}
+    start = max(own, key=lambda j: (others[j], -j))
+    rest = dict(optimum.counts)
+    rest[g, start] -= 1
+    found = master.best(g, {key: number for key, number in rest.items() if number})
+    bounds = {}
+    for j, product in others.items():
+        high = product / found.product
+        # the bound may be as much too low as rounding makes it
+        low = high if found.proven else min(high, _below(log_of(product) - found.bound))
+        bounds[j] = (low, high)
+    return bounds, found.exact
+
+
+def _below(logarithm: float) -> Fraction:
+    """Return a rational below exp of a logarithm that may be rounded up."""
+    return Fraction(math.exp(logarithm - 1e-9)) if math.isfinite(logarithm) else Fraction(0)
+
+
+def _among_served(
+    instance: AuctionInstance, served: list[int], bundles: tuple[Bundle, ...], controls: Controls
+) -> Payments:
+    part = dataclasses.replace(instance, apps=tuple(instance.apps[i] for i in served))
+    master = Master(part, controls, all_served=True)
+    own = tuple(bundles[i] for i in served)
+    counts: Counts = master.counts_of(own)
+    optimum = Optimum(counts, master.product(counts), log_of(master.product(counts)), proven=True)
+    found = payments_of(part, master, optimum, own, controls)
+    shares = [FREE] * len(bundles)
+    for i, share in zip(served, found.shares, strict=True):
+        shares[i] = share
+    return Payments(tuple(shares), found.solves, found.exact)

@@ -1,0 +1,227 @@
+"""The exact auction and its payments against enumeration in exact rationals."""
+
+import dataclasses
+import importlib.util
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.generators.auction import lying, random
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.exact.auction import exact
+from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen
+from gangopt.solvers.exact.auction_master import Master
+
+spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
+cases = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(cases)
+
+F = Fraction
+
+
+def solved(instance, **controls):
+    outcome = exact(instance, Controls(**controls))
+    assert instance.check(outcome.solution) == []
+    return outcome
+
+
+def values_of(instance, solution):
+    return [instance.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
+
+
+def enumerated_shares(instance, solution):
+    """c of every app by trying all allocations, the served apps alone among themselves."""
+    values = values_of(instance, solution)
+    served = [i for i, worth in enumerate(values) if worth]
+    shares = []
+    for i, bundle in enumerate(solution.bundles):
+        if i not in served or not bundle:
+            shares.append(F(1))
+            continue
+        others = [j for j in served if j != i]
+        number, best, _ = cases.enumerate_best(instance, others)
+        assert number == len(others)
+        shares.append(math.prod((values[j] for j in others), start=F(1)) / best)
+    return shares
+
+
+@settings(max_examples=80)
+@given(instance=cases.auctions())
+def test_optimum_and_payments_are_those_of_enumeration(instance):
+    outcome = solved(instance)
+    assert outcome.termination == "optimal"
+    assert outcome.metrics["exact"] == 1.0
+    served, product, _ = cases.enumerate_best(instance)
+    values = values_of(instance, outcome.solution)
+    assert (sum(map(bool, values)), math.prod((v for v in values if v), start=F(1))) == (served, product)
+    objective = instance.evaluate(outcome.solution).objective
+    assert outcome.bound == pytest.approx(objective, rel=1e-9, abs=1e-12)
+    shares = enumerated_shares(instance, outcome.solution)
+    assert [low for low, _ in outcome.solution.payments] == shares
+    assert [high for _, high in outcome.solution.payments] == shares
+
+
+def product_of(instance, solution):
+    return math.prod(values_of(instance, solution), start=F(1))
+
+
+def test_two_apps_in_two_racks():
+    instance = cases.auction([cases.linear_bid(name, 16, 16) for name in "ab"], [(4, 4), (4, 4)])
+    solution = solved(instance).solution
+    assert product_of(instance, solution) == F(25, 121)
+    assert solution.payments == ((F(13, 22),) * 2,) * 2
+
+
+def test_three_apps_in_two_racks():
+    instance = cases.auction([cases.linear_bid(name, 16, 16) for name in "abc"], [(4, 4), (4, 4)])
+    solution = solved(instance).solution
+    assert product_of(instance, solution) == F(5, 176)
+    assert [low for low, _ in solution.payments] == [F(121, 400), F(11, 20), F(11, 20)]
+
+
+def test_one_large_machine_among_small_ones():
+    solution = solved(lying()).solution
+    assert product_of(lying(), solution) == F(10, 11) ** 7
+    assert [low for low, _ in solution.payments] == [F(10, 11)] + [F(1)] * 7
+    assert solution.bundles[0] == ((0, 8),)
+
+
+def test_tied_optima_have_one_product():
+    apps = [cases.linear_bid(f"a{i}", 8, demand) for i, demand in enumerate((3, 3, 2))]
+    instance = cases.auction(apps, [(4,), (4,)])
+    solution = solved(instance).solution
+    assert product_of(instance, solution) == F(45, 1664)
+    assert sorted(low for low, _ in solution.payments) == [F(10, 13), F(10, 13), F(1)]
+
+
+def test_floors_make_a_lie_pay():
+    def case(told):
+        apps = [cases.linear_bid(f"a{i}", 1, 2, (F(1), s, s)) for i, s in enumerate((told, F(11, 10)))]
+        return cases.auction(apps, [(3, 1)])
+
+    truth = solved(case(F(13, 10))).solution
+    assert product_of(case(F(13, 10)), truth) == F(40, 11)
+    assert [low for low, _ in truth.payments] == [F(10, 11), F(1)]
+    lie = solved(case(F(1))).solution
+    assert product_of(case(F(1)), lie) == 4
+    assert [low for low, _ in lie.payments] == [F(1), F(1)]
+
+
+def test_more_apps_than_gpus_pay_only_for_each_other():
+    instance = cases.auction([cases.linear_bid(name, 1, 1) for name in "abc"], [(2,)])
+    solution = solved(instance).solution
+    assert [bool(bundle) for bundle in solution.bundles] == [True, True, False]
+    assert solution.payments == ((F(1), F(1)),) * 3
+
+
+def test_with_more_apps_than_gpus_the_best_rho_wins():
+    instance = cases.auction([cases.linear_bid("slow", 10, 1), cases.linear_bid("fast", 2, 1)], [(1,)])
+    assert [bool(bundle) for bundle in solved(instance).solution.bundles] == [False, True]
+    waiting = [
+        dataclasses.replace(bid, value_at_zero=zero)
+        for bid, zero in zip(instance.apps, (F(1, 100), F(1, 3)), strict=True)
+    ]
+    # with a value for waiting, the ratio decides
+    fair = dataclasses.replace(instance, apps=tuple(waiting))
+    assert [bool(bundle) for bundle in solved(fair).solution.bundles] == [True, False]
+
+
+def test_one_app_pays_nothing_and_takes_its_demand():
+    instance = cases.auction([cases.linear_bid("a", 8, 100)], [(4, 4)])
+    solution = solved(instance).solution
+    assert sum(count for _, count in solution.bundles[0]) == 8
+    assert solution.payments == ((F(1), F(1)),)
+
+
+def test_nothing_on_offer():
+    instance = cases.auction([cases.linear_bid("a", 8, 2, value_at_zero=F(1, 2))], [(0,)])
+    outcome = solved(instance)
+    assert (outcome.solution.bundles, outcome.bound) == (((),), pytest.approx(0.5))
+    assert solved(cases.auction([cases.linear_bid("a", 8, 2)], [(0,)])).termination == "optimal"
+
+
+def test_held_gpus_draw_their_app_home():
+    rows = [(1, "machine", F(4)), (1, "rack", F(3)), (1, "cluster", F(2))]
+    holder = AppBid.from_rows("h", rows, value_at_zero=1, held=((1, 1),))
+    rival = AppBid.from_rows("r", [(1, "machine", F(1))])
+    instance = cases.auction([rival, holder], [(1, 1), (1,)])
+    solution = solved(instance).solution
+    assert solution.bundles[1] == ((1, 1),)
+
+
+def test_no_payments_on_request():
+    assert solved(lying()).solution.payments
+    assert exact(lying(), Controls(), payments=False).solution.payments == ()
+
+
+def test_a_time_limit_leaves_intervals_that_hold_the_payments():
+    instance = random(apps=8, racks=4, seed=2)
+    proven = solved(instance).solution.payments
+    master = Master(instance, Controls())
+    optimum = master.best()
+    bundles = master.read(optimum).bundles
+    from gangopt.solvers.exact.auction_payments import payments_of
+
+    class Expired(Controls):
+        def remaining(self):
+            return 0.0
+
+    master._controls = Expired()
+    found = payments_of(instance, master, optimum, bundles, Controls()).shares
+    assert any(low < high for low, high in found)
+    for (low, high), (share, _) in zip(found, proven, strict=True):
+        assert low <= share <= high
+
+
+def test_a_start_is_used_and_improved():
+    instance = random(apps=5, seed=1)
+    best = solved(instance)
+    again = exact(instance, Controls(start=best.solution))
+    assert product_of(instance, again.solution) == product_of(instance, best.solution)
+
+
+def test_progress_is_reported():
+    events = []
+    exact(random(apps=5, seed=1), Controls(on_progress=events.append))
+    assert events[0].bound is None
+    assert events[-1].bound == pytest.approx(events[-1].objective)
+
+
+def test_near_ties_are_told_apart_exactly():
+    # 1 + 1e-10 on one side: a sum of logarithms cannot see it, the rationals can
+    nudge = F(10**10 + 1, 10**10)
+    a = AppBid.from_rows("a", [(1, "machine", F(1)), (2, "machine", F(2))])
+    b = AppBid.from_rows("b", [(1, "machine", F(1)), (2, "machine", F(2) * nudge)])
+    for order in ((a, b), (b, a)):
+        instance = cases.auction(order, [(3,)])
+        outcome = solved(instance)
+        winner = next(i for i, app in enumerate(order) if app.label == "b")
+        assert outcome.solution.bundles[winner] == ((0, 2),)
+        assert outcome.metrics["exact"] == 1.0
+        assert outcome.metrics["compared_exactly"] >= 1
+
+
+def test_ties_that_cannot_all_be_compared_are_admitted(monkeypatch):
+    from gangopt.solvers.exact import auction_master
+
+    monkeypatch.setattr(auction_master, "MOST_NEAR", 0)
+    nudge = F(10**10 + 1, 10**10)
+    a = AppBid.from_rows("a", [(1, "machine", F(1)), (2, "machine", F(2))])
+    b = AppBid.from_rows("b", [(1, "machine", F(1)), (2, "machine", F(2) * nudge)])
+    assert solved(cases.auction([a, b], [(3,)])).metrics["exact"] == 0.0
+
+
+def test_exclusion_rows_by_hand():
+    rows = Exclusion.of([Seen(((0, 1, 1), (1, 0, 1), (2, 1, 3)))], 3)
+    assert rows.switches == 1
+    assert rows.matrix.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 1, -2]]
+    assert rows.lower.tolist() == [1.0, 0.0]
+
+
+def test_identical_apps_share_one_program():
+    outcome = exact(lying(), Controls())
+    assert outcome.metrics["programs"] <= 6
