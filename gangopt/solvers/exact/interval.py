@@ -20,6 +20,7 @@ from typing import Any
 
 from gangopt.decisions import problems
 from gangopt.errors import InputError
+from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.formulations.interval_classes import classes_model, count_pieces, hint_classes, read_classes
 from gangopt.formulations.interval_data import IntervalData, choices_of
 from gangopt.formulations.interval_joint import count_columns, hint_joint, joint_model, read_joint
@@ -31,7 +32,7 @@ from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Terminati
 from gangopt.solvers.exact import placement as exact_placement
 from gangopt.solvers.exact.by_form import settings_of
 from gangopt.solvers.exact.interval_prices import all_local_bound, priced
-from gangopt.solvers.heuristics.interval import in_turn, retry, signed, split_options
+from gangopt.solvers.heuristics.interval import attempts, in_turn, signed, split_options
 
 __all__ = ["exact", "pair"]
 
@@ -132,9 +133,12 @@ def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
     """
     state = _State(instance, controls)
     try:
-        _run(state)
+        with building_within(controls.remaining):
+            _run(state)
     except _Stop as stop:
         return state.outcome(stop)
+    except OutOfTime as stop:
+        return state.outcome(_Stop("time_limit", str(stop)))
     except KeyboardInterrupt:
         return state.outcome(_Stop("interrupted"))
     return state.outcome(_Stop("time_limit", "the last model ended with a gap above the one asked for"))
@@ -146,8 +150,9 @@ def _run(state: _State) -> None:
     cells = int((instance.allocation.max_ps * instance.allocation.max_workers).sum())
     large = cells > MAX_CONFIGURATIONS
     for allocation, placement in LARGE_STARTS if large else STARTS:
-        state.offer(retry(instance, allocation=allocation, placement=placement))
-        state.check()
+        for found in attempts(instance, allocation, placement):
+            state.offer(found)
+            state.check()
     if large:
         state.offer(bound=all_local_bound(instance, state.controls))
         state.check()
@@ -163,7 +168,7 @@ def _priced(state: _State) -> IntervalData:
     instance = state.instance
     begin = state.controls.elapsed()
     every = choices_of(instance)
-    bound, data = priced(instance, every.within(instance, state.objective), state.objective)
+    bound, data = priced(instance, every.within(instance, state.objective), state.objective, state.controls.remaining())
     state.build_seconds += state.controls.elapsed() - begin
     state.metrics["choices"] = sum(map(len, every.choices))
     state.metrics["choices_kept"] = sum(map(len, data.choices))
@@ -225,6 +230,7 @@ def _solve(state: _State, model: Any, begin: float, hint: Callable[..., bool], d
         model.paused.fix(0)
     start = state.solution is not None and hint(model, state.instance, state.solution, data)
     state.build_seconds += state.controls.elapsed() - begin
+    state.check()
     outcome = solve_model(model, replace(settings_of(state.controls), on_progress=None), warm_start=bool(start))
     state.version = outcome.version
     if outcome.solution_status == "none":

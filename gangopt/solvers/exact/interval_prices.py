@@ -20,7 +20,9 @@ __all__ = ["all_local_bound", "priced"]
 FloatArray = NDArray[np.float64]
 
 
-def priced(instance: IntervalInstance, data: IntervalData, objective: float) -> tuple[float | None, IntervalData]:
+def priced(
+    instance: IntervalInstance, data: IntervalData, objective: float, time_limit: float | None = None
+) -> tuple[float | None, IntervalData]:
     r"""Return a bound from resource prices, and the choices that a solution better than a known one can make.
 
     With prices :math:`\lambda^r \ge 0` for the cluster's capacities in sum,
@@ -36,6 +38,7 @@ def priced(instance: IntervalInstance, data: IntervalData, objective: float) -> 
     instance : the interval
     data : its choices
     objective : of the known solution; infinite without one
+    time_limit : seconds for the linear relaxation; prices that are not the best give a weaker bound that still holds
 
     Returns
     -------
@@ -51,7 +54,7 @@ def priced(instance: IntervalInstance, data: IntervalData, objective: float) -> 
     capacity = sum(
         len(item.servers) * np.array(item.capacity, dtype=float) for item in data.placement.classes
     ) * np.ones(need.shape[1])
-    price = _prices(owner, seconds, need, capacity, len(data.choices))
+    price = _prices(owner, seconds, need, capacity, len(data.choices), time_limit)
     reduced = seconds + need @ price
     least = np.full(len(data.choices), np.inf)
     np.minimum.at(least, owner, reduced)
@@ -76,12 +79,17 @@ def _needs(data: IntervalData, flat: list[Choice]) -> FloatArray:
 
 
 def _prices(
-    owner: NDArray[np.int64], seconds: FloatArray, need: FloatArray, capacity: FloatArray, J: int
+    owner: NDArray[np.int64],
+    seconds: FloatArray,
+    need: FloatArray,
+    capacity: FloatArray,
+    J: int,
+    time_limit: float | None,
 ) -> FloatArray:
     """Return the prices of the resources, seconds for one count of each, at least 0, shape (R,)."""
     from scipy.sparse import csr_matrix, vstack
 
-    from gangopt.solvers.highs import LinearArrays, solve_arrays
+    from gangopt.solvers.highs import LinearArrays, SolveSettings, solve_arrays
 
     n, R = need.shape
     one = csr_matrix((np.ones(n), (owner, np.arange(n))), shape=(J, n))
@@ -95,7 +103,7 @@ def _prices(
         upper=np.inf,
         integer=False,
     )
-    outcome = solve_arrays(arrays)
+    outcome = solve_arrays(arrays, SolveSettings(time_limit=time_limit))
     if outcome.row_duals is None:
         return np.zeros(R)
     return np.maximum(0.0, -outcome.row_duals[J:]) / capacity

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.registry import Method
 
-__all__ = ["admitted", "in_turn", "pair", "retry", "signed", "split_options"]
+__all__ = ["admitted", "attempts", "in_turn", "pair", "retry", "signed", "split_options"]
 
 Allocate = Callable[[AllocationInstance], AllocationSolution]
 Place = Callable[[Any], PlacementSolution]
@@ -74,24 +74,40 @@ def retry(
     """
     if not 0.01 <= step <= 1:
         raise InputError(f"retry: step={step:g}, from 0.01 to 1 is needed")
+    # of equal objectives min takes the first
+    return min(attempts(instance, allocation, placement, step), key=lambda found: instance.evaluate(found).objective)
+
+
+def attempts(
+    instance: IntervalInstance, allocation: str, placement: str, step: float = 0.05
+) -> Iterator[IntervalSolution]:
+    """Yield the solutions that `retry` chooses from, each as it is found.
+
+    Parameters
+    ----------
+    instance, allocation, placement, step : as `retry`
+
+    Yields
+    ------
+    IntervalSolution
+    """
     both = problems[instance.noun].method(f"{allocation}+{placement}")[0]
     if both.exact or both.takes_seed():
         raise InputError(f"retry: {both.name}, two heuristics without random choices are needed")
     allocate = problems["allocation"].methods[allocation].function()
     place = problems["placement"].methods[placement].function()
-    best = in_turn(instance, allocate, place)
-    score = instance.evaluate(best)
-    for number in range(1, math.ceil(1 / step)):
-        if score.metrics["paused_beyond_count"] <= 0:
-            break
+    fewest = math.inf
+    for number in range(math.ceil(1 / step)):
         try:
-            solution = in_turn(instance, _within(allocate, 1 - number * step), place)
+            found = in_turn(instance, _within(allocate, 1 - number * step) if number else allocate, place)
         except (InfeasibleError, NoSolutionError):
-            break
-        found = instance.evaluate(solution)
-        if found.objective < score.objective:
-            best, score = solution, found
-    return best
+            if not number:
+                raise
+            return
+        yield found
+        fewest = min(fewest, instance.evaluate(found).metrics["paused_beyond_count"])
+        if fewest <= 0:
+            return
 
 
 def _within(allocate: Allocate, part: float) -> Allocate:
