@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gangopt.solvers.replay.records import Policy
     from gangopt.topology import Cluster
 
-__all__ = ["replay"]
+__all__ = ["replay", "resolve_cluster"]
 
 
 def replay(
@@ -58,7 +58,7 @@ def replay(
         If a job has no duration or is larger than the cluster, or the workload lacks what the policy needs: the message
         names the first such job.
     """
-    jobs, where, n_gpus = _workload(workload), *_cluster(cluster)
+    jobs, where, n_gpus = _workload(workload), *resolve_cluster(cluster)
     chosen, name = _policy(policy, jobs, where)
     jobs.require("duration")
     _check_sizes(jobs, n_gpus, "" if where is None else where.name)
@@ -109,7 +109,18 @@ def _workload(given: Any) -> Workload:  # noqa: ANN401 - checked here
     raise InputError(f"workload is a {type(given).__name__}; a Workload, a name or a file is needed")
 
 
-def _cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 - checked here
+def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 - checked here
+    """Return a cluster and its number of GPUs; the cluster is None where GPUs are only counted.
+
+    Parameters
+    ----------
+    given : a Cluster, a name, a file, or a number of GPUs
+
+    Raises
+    ------
+    InputError
+        If it is something else, or there is no such cluster.
+    """
     from gangopt.topology import Cluster, load_cluster
 
     if isinstance(given, int | np.integer) and not isinstance(given, bool):

@@ -1,0 +1,214 @@
+"""Several policies on one workload, side by side, against the best that any scheduler could have done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, Literal
+
+from gangopt.arguments import unknown
+from gangopt.errors import InputError
+from gangopt.solvers.replay.result import Replay
+from gangopt.solvers.replay.run import replay
+
+if TYPE_CHECKING:
+    from gangopt.instances.workload import Workload
+    from gangopt.solvers.bounds import JctBound
+    from gangopt.solvers.replay.costs import Overheads
+    from gangopt.topology import Cluster
+
+__all__ = ["Contest", "Entry", "contest"]
+
+ExecutorName = Literal["serial", "processes"]
+OnProgress = Callable[[str, int, int, float], None]
+"""Called with (policy, ended jobs, all jobs, the replay's time in s)."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One policy's part in a contest.
+
+    Attributes
+    ----------
+    policy : as it was named
+    replay : what it did, None where it could not be replayed
+    reason : why not
+    """
+
+    policy: str
+    replay: Replay | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Policies on one workload.
+
+    Attributes
+    ----------
+    workload : the jobs
+    cluster : name of the cluster, empty where GPUs were only counted
+    n_gpus : GPUs
+    entries : one a policy, in the order asked for; those not reached before an interruption are missing
+    bound : proven lower bound on the mean completion time of fixed gangs, None if it was not asked for
+    interrupted : whether Ctrl-C ended it
+    """
+
+    workload: Workload
+    cluster: str
+    n_gpus: int
+    entries: tuple[Entry, ...]
+    bound: JctBound | None
+    interrupted: bool = False
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row a policy: its metrics, the improvement on the first policy, and the gap to the bound.
+
+        `improvement` is the mean completion time of the first policy that was replayed over the row's. `jct_bound` and
+        `jct_gap` are None where a policy changed numbers of GPUs, so that the bound does not hold for it.
+        """
+        first = next((item.replay for item in self.entries if item.replay is not None), None)
+        return [self._row(item, first) for item in self.entries]
+
+    def _row(self, entry: Entry, first: Replay | None) -> dict[str, Any]:
+        if entry.replay is None or first is None:
+            return {"policy": entry.policy, "reason": entry.reason}
+        metrics = entry.replay.metrics
+        holds = self.bound is not None and entry.replay.fixed_gangs and metrics["avg_jct"] is not None
+        bound = self.bound.mean if holds and self.bound is not None else None
+        improvement = None if not metrics["avg_jct"] else (first.metrics["avg_jct"] or 0.0) / metrics["avg_jct"]
+        return {
+            "policy": entry.policy,
+            **metrics,
+            "improvement": improvement,
+            "jct_bound": bound,
+            "jct_bound_name": self.bound.name if bound is not None and self.bound is not None else None,
+            "jct_gap": None if bound is None else ((metrics["avg_jct"] or 0.0) - bound) / bound,
+            "fixed_gangs": entry.replay.fixed_gangs,
+            "seconds": entry.replay.seconds,
+            "reason": None,
+        }
+
+
+def contest(
+    workload: Workload,
+    cluster: Cluster | str | int,
+    policies: Sequence[str],
+    *,
+    overheads: Overheads | None = None,
+    placement: str | None = None,
+    seed: int = 0,
+    bound: bool = True,
+    executor: ExecutorName = "serial",
+    workers: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Contest:
+    """Replay a workload under several policies and bound what any of them could have reached.
+
+    Parameters
+    ----------
+    workload : the jobs
+    cluster : a cluster, its name or file, or a number of GPUs that are only counted
+    policies : names with arguments, as for `gangopt.replay`
+    overheads, placement, seed : as for `gangopt.replay`
+    bound : whether to compute the lower bound on the mean completion time
+    executor : `serial`, or `processes` for one process a policy
+    workers : processes at a time, None for as many as there are CPUs
+    on_progress : told of the events of a replay; with `processes` only of its end
+
+    Returns
+    -------
+    Contest
+        After Ctrl-C with the policies that were finished.
+
+    Raises
+    ------
+    InputError
+        If no policy is named, one is named twice, or the cluster or the executor is not acceptable. A policy that
+        cannot be replayed is an entry with its reason instead.
+    """
+    names = list(policies)
+    if not names:
+        raise InputError("no policy is named; at least one is needed")
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise InputError(f"policy {twice} is named twice")
+    if executor not in {"serial", "processes"}:
+        raise unknown("executor", executor, ["serial", "processes"])
+    where, n_gpus = _cluster(cluster)
+    settings = {"overheads": overheads, "placement": placement, "seed": seed}
+    run = _serial(workload, where, names, settings, on_progress)
+    if executor == "processes":
+        run = _parallel(workload, where, names, settings, workers, on_progress)
+    found: dict[str, Entry] = {}
+    proven, interrupted = None, False
+    try:
+        for entry in run:
+            found[entry.policy] = entry
+        if bound and any(item.replay is not None for item in found.values()):
+            proven = _bound(workload, n_gpus)
+    except KeyboardInterrupt:
+        interrupted = True
+    entries = tuple(found[name] for name in names if name in found)
+    return Contest(workload, "" if isinstance(where, int) else where.name, n_gpus, entries, proven, interrupted)
+
+
+def _cluster(given: Cluster | str | int) -> tuple[Cluster | int, int]:
+    from gangopt.solvers.replay.run import resolve_cluster
+
+    cluster, n_gpus = resolve_cluster(given)
+    return (n_gpus if cluster is None else cluster), n_gpus
+
+
+def _bound(workload: Workload, n_gpus: int) -> JctBound | None:
+    from gangopt.solvers.bounds import workload_jct_bound
+
+    return workload_jct_bound(workload, n_gpus) if len(workload) else None
+
+
+def _entry(workload: Workload, cluster: Cluster | int, name: str, settings: dict[str, Any], report: Any) -> Entry:  # noqa: ANN401
+    try:
+        return Entry(name, replay(workload, cluster, name, **settings, on_progress=report))
+    except InputError as error:
+        return Entry(name, None, str(error))
+
+
+def _serial(
+    workload: Workload, cluster: Cluster | int, names: list[str], settings: dict[str, Any], report: OnProgress | None
+) -> Iterator[Entry]:
+    for name in names:
+        yield _entry(workload, cluster, name, settings, _named(report, name))
+
+
+def _named(report: OnProgress | None, name: str) -> Callable[[int, int, float], None] | None:
+    if report is None:
+        return None
+
+    def forward(ended: int, jobs: int, now: float) -> None:
+        report(name, ended, jobs, now)
+
+    return forward
+
+
+def _parallel(
+    workload: Workload,
+    cluster: Cluster | int,
+    names: list[str],
+    settings: dict[str, Any],
+    workers: int | None,
+    report: OnProgress | None,
+) -> Iterator[Entry]:
+    pool = ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn"))
+    try:
+        futures: dict[Future[Entry], str] = {
+            pool.submit(_entry, workload, cluster, name, settings, None): name for name in names
+        }
+        for future in as_completed(futures):
+            entry = future.result()
+            if report is not None:
+                report(entry.policy, len(workload), len(workload), workload.arrival.max(initial=0.0))
+            yield entry
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
