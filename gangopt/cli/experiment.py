@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gangopt.errors import InputError
+from gangopt.arguments import number_in
+from gangopt.cli.output import check_output
+from gangopt.errors import InputError, shown
 
 if TYPE_CHECKING:
     from gangopt.solvers.experiments.table import ExperimentTable
@@ -124,6 +126,35 @@ def prediction_error_command(
     _finish(table, experiment.picture, output, as_json)
 
 
+@experiment_app.command("themis-truth-telling")
+def themis_truth_telling_command(
+    lies: Annotated[str | None, typer.Option("--lies", metavar="A,B,C", help="X in percent; default 0 to 100.")] = None,
+    kinds: Annotated[
+        str | None, typer.Option("--kinds", metavar="A,B", help="Of spread and dense; default both.")
+    ] = None,
+    demand: Annotated[int, typer.Option("--demand", metavar="D", help="Most GPUs that an app can use.")] = 16,
+    work: Annotated[float, typer.Option("--work", metavar="W", help="GPU-minutes of an app.")] = 960.0,
+    across: Annotated[float, typer.Option("--across", metavar="S", help="Slowdown across machines.")] = 1.3,
+    fairness: Annotated[float, typer.Option("--fairness", metavar="F", help="f: the share 1 - f of apps bids.")] = 0.8,
+    lease: Annotated[float, typer.Option("--lease", metavar="MIN", help="Minutes of a lease.")] = 10.0,
+    rounding: Annotated[str, typer.Option("--rounding", metavar="R", help="floor, value or random.")] = "floor",
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Runs that are averaged.")] = 3,
+    output: Outputs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let one of eight equal apps misreport its slowdown in every auction (figure 18 of the paper)."""
+    from gangopt.solvers.experiments import themis_truth_telling as experiment
+
+    _check(output, None, 0)
+    table = experiment.themis_truth_telling(
+        experiment.LIES if lies is None else _numbers("--lies", lies),
+        experiment.KINDS if kinds is None else _words(kinds),
+        experiment.Setting(demand=demand, work=work, across=across, fairness=fairness, lease=lease, rounding=rounding),
+        seeds=seeds,
+    )
+    _finish(table, experiment.picture, output, as_json)
+
+
 def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
     """Refuse what could not be written or run, before anything is computed."""
     from gangopt.solvers.experiments.table import TABLE_SUFFIXES
@@ -135,8 +166,7 @@ def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> No
     for path in output or []:
         if path.suffix.lower() not in allowed:
             raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: {', '.join(allowed)}")
-        if not path.parent.is_dir():
-            raise InputError(f"{path}: cannot be written (no such directory: {path.parent})")
+        check_output(path)
 
 
 def _finish(table: ExperimentTable, draw: Callable[[Any], Any], output: list[Path] | None, as_json: bool) -> None:
@@ -157,14 +187,14 @@ def _words(text: str) -> list[str]:
 
 
 def _numbers(option: str, text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"{option} {text!r}: numbers separated by commas are needed") from None
+    found = [value for part in text.split(",") if (value := number_in(part)) is not None]
+    if len(found) != text.count(",") + 1:
+        raise InputError(f"{option} {shown(text)}: numbers separated by commas are needed")
+    return [float(value) for value in found]
 
 
 def _whole_numbers(option: str, text: str) -> list[int]:
     values = _numbers(option, text)
     if any(not value.is_integer() or not 1 <= value <= 10_000 for value in values):
-        raise InputError(f"{option} {text!r}: whole numbers from 1 to 10,000 are needed")
+        raise InputError(f"{option} {shown(text)}: whole numbers from 1 to 10,000 are needed")
     return [int(value) for value in values]

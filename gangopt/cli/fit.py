@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gangopt.errors import InputError
+from gangopt.arguments import number_in
+from gangopt.cli.output import check_output
+from gangopt.errors import InputError, shorten, shown
+from gangopt.jsonfile import file_kind
 
 if TYPE_CHECKING:
     from gangopt.instances.fitting.speed import PredictionError, SpeedFit
@@ -26,7 +28,9 @@ fit_app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
-Picture = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Picture: .png, .svg or .pdf.")]
+Picture = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Picture: .png, .svg or .pdf.", readable=False)
+]
 Label = Annotated[str | None, typer.Option("--job", metavar="LABEL", help="Job of the allocation file.")]
 Into = Annotated[
     Path | None, typer.Option("--into", metavar="FILE.json", help="Allocation file to change: sets or adds --job.")
@@ -173,7 +177,9 @@ def _check_files(output: Path | None, changed: list[Path | None], job: str | Non
 
     if output is not None:
         check_picture_suffix(output)
+        check_output(output)
     for path in changed:
+        check_output(path)
         if path is not None and path.suffix.lower() != ".json":
             raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: .json")
         if path is not None and job is None:
@@ -193,10 +199,10 @@ def _named(file: Path, function: Any, *arguments: Any) -> Any:  # noqa: ANN401 -
 def _pair(text: str) -> tuple[int, int]:
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(part.isascii() and part.isdigit() and 1 <= len(part) <= 7 for part in parts):
-        raise InputError(f"--predict {text!r}: two whole numbers P,W are needed, as 4,8")
+        raise InputError(f"--predict {shown(text)}: two whole numbers P,W are needed, as 4,8")
     p, w = int(parts[0]), int(parts[1])
     if min(p, w) < 1 or max(p, w) > 1_000_000:
-        raise InputError(f"--predict {text!r}: 1 to 1,000,000 tasks of each kind are allowed")
+        raise InputError(f"--predict {shown(text)}: 1 to 1,000,000 tasks of each kind are allowed")
     return p, w
 
 
@@ -205,14 +211,13 @@ def _holdout(holdout: str, samples: SpeedSamples, fit: SpeedFit, seed: int) -> d
     from gangopt.instances.fitting.speed import fit_speed, prediction_error
     from gangopt.instances.fitting.tables import read_speeds
 
-    try:
-        share = float(holdout)
-    except ValueError:
+    share = number_in(holdout)
+    if share is None and (Path(holdout).suffix or file_kind(holdout) != "absent"):
         return _error_record(prediction_error(fit, read_speeds(holdout)))
     if seed < 0:
         raise InputError(f"--seed {seed}: 0 or more is needed")
-    if not 0 < share < 1:
-        raise InputError(f"--holdout {holdout}: a share above 0 and below 1, or a CSV file, is needed")
+    if share is None or not 0 < share < 1:
+        raise InputError(f"--holdout {shorten(holdout)}: a share above 0 and below 1, or a CSV file, is needed")
     fitted, held_out = samples.split(share, seed)
     try:
         other = fit_speed(fitted, fit.mode, fit.batch)
@@ -243,15 +248,12 @@ def _demand(option: str, text: str) -> dict[str, float]:
     demand: dict[str, float] = {}
     for item in text.split(","):
         name, _, amount = (part.strip() for part in item.partition("="))
-        try:
-            value = float(amount)
-        except ValueError:
-            value = math.nan
-        if not name or name in demand or not 0 <= value <= 1e15:
+        value = number_in(amount)
+        if not name or name in demand or value is None or not 0 <= value <= 1e15:
             raise InputError(
-                f"{option} {text!r}: {item.strip()!r} is not a new NAME=AMOUNT with an amount of 0 or more"
+                f"{option} {shown(text)}: {shown(item.strip())} is not a new NAME=AMOUNT with an amount of 0 or more"
             )
-        demand[name] = value
+        demand[name] = float(value)
     return demand
 
 

@@ -60,6 +60,8 @@ def test_prediction_error(capsys):
         (("optimus-ablation", "interval/none"), "unknown instance"),
         (("optimus-ablation", "--time-limit", "0"), "time limit 0"),
         (("parameter-balance", "--servers", "4,a"), "--servers '4,a': numbers separated by commas"),
+        (("parameter-balance", "--servers", "\uff14"), "numbers separated by commas"),
+        (("parameter-balance", "-o", "x" * 300 + ".png"), "File name too long"),
         (("parameter-balance", "--servers", "4.5"), "--servers '4.5': whole numbers from 1 to 10,000"),
         (("prediction-error", "--errors", "30,x"), "--errors '30,x': numbers separated"),
         (("prediction-error", "--kinds", "loss", "--errors", "10"), "kind: 'loss'"),

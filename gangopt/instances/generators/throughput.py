@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.arguments import number_in
+from gangopt.errors import InputError, shown
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.jsonfile import read_text
 
@@ -185,10 +186,9 @@ def _speed(text: str, where: str) -> float:
     stripped = text.strip().lower()
     if stripped in {"", "nan"}:
         return math.nan
-    try:
-        value = float(stripped)
-    except ValueError:
-        raise InputError(f"{where}: {text!r}, steps per second or nan is needed") from None
+    value = number_in(stripped)
+    if value is None:
+        raise InputError(f"{where}: {shown(text)}, steps per second or nan is needed")
     if not 1e-15 <= value <= 1e15:
         raise InputError(f"{where}: {text.strip()} steps/s, from 1e-15 to 1e15 is allowed; nan for a count not allowed")
-    return value
+    return float(value)
