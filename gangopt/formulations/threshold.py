@@ -181,6 +181,7 @@ def fill_linear(block: Any, instance: ThresholdInstance) -> None:  # noqa: ANN40
     block : ConcreteModel or Block, empty
     instance : a history with any number of features
     """
+    require_size("threshold linear", len(instance.jobs) + len(instance.features) + 1)
     big = largest_shortfall(instance)
     with PauseGC():
         block.jobs = Set(initialize=list(instance.jobs))

@@ -17,15 +17,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gangopt.formulations.deadline import building_within
 from gangopt.formulations.placement_data import PlacementData, levels_of
 from gangopt.formulations.placement_packing import pack_pieces
 from gangopt.instances.placement import PlacementInstance
 from gangopt.solvers.contract import Controls, Outcome
+from gangopt.solvers.exact.clock import OutOfTime
 from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within, sum_alone
 from gangopt.solvers.exact.placement_focus import NEAR
 from gangopt.solvers.exact.placement_neighbourhoods import Held, neighbourhood_of
 from gangopt.solvers.exact.placement_proof import count_pieces, prove
-from gangopt.solvers.exact.placement_search import OutOfTime, Search
+from gangopt.solvers.exact.placement_search import Search
 from gangopt.solvers.heuristics.placement import optimus, pack
 
 __all__ = ["exact"]
@@ -51,6 +53,9 @@ VARIED_ORDERS = 10
 FREE_ROUNDS = 30
 """Parts in a row that may fail to improve the objective before the whole model is tried."""
 
+JOBS_AT_ONCE = 200
+"""Jobs whose levels are found between two looks at the clock."""
+
 SMALL = 20_000
 """Most pieces of the per-server model of a cluster that is solved as a whole at once."""
 
@@ -71,9 +76,7 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
     """
     started = controls.elapsed()
     begin = time.perf_counter()
-    data = PlacementData.of(instance)
-    levels = [levels_of(job, data.classes) for job in data.jobs]
-    search = Search(instance, controls, data, levels, np.random.default_rng(controls.seed))
+    search = Search(instance, controls, PlacementData.of(instance), np.random.default_rng(controls.seed))
     search.build_seconds = time.perf_counter() - begin
     try:
         _run(search, orders)
@@ -92,12 +95,21 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
 
 def _run(search: Search, orders: int) -> None:
     instance = search.instance
-    for solution in (search.controls.start, optimus(instance), pack(instance)):
-        if solution is not None:
-            search.offer(solution)
+    if search.controls.start is not None:
+        search.offer(search.controls.start)
+    search.offer(optimus(instance))
+    _find_levels(search)
     search.offer(bound=sum_alone(instance, search.data, search.levels))
+    if not search.done:
+        search.settings()
+        search.offer(pack(instance))
     if search.done:
         return
+    with building_within(search.controls.remaining):
+        _search(search, orders)
+
+
+def _search(search: Search, orders: int) -> None:
     packed = _bound_and_pack(search, orders)
     if packed is None:
         return
@@ -110,6 +122,16 @@ def _run(search: Search, orders: int) -> None:
         held = other if len(other) > len(held) else held
     if not search.done:
         _repair(search, choice, held)
+
+
+def _find_levels(search: Search) -> None:
+    """Find the levels of every job, with a look at the clock after every `JOBS_AT_ONCE`: a few take no time."""
+    begin = time.perf_counter()
+    for number, job in enumerate(search.data.jobs, start=1):
+        search.levels.append(levels_of(job, search.data.classes))
+        if number % JOBS_AT_ONCE == 0:
+            search.settings()
+    search.build_seconds += time.perf_counter() - begin
 
 
 def _bound_and_pack(search: Search, orders: int) -> tuple[LevelsBound, Choice, Held] | None:

@@ -58,13 +58,14 @@ def levels_within(
     least = {job.index: _cost(job, of_job[0].time) for job, of_job in zip(data.jobs, levels, strict=True) if of_job}
     placed = len(data.jobs) - instance.fewest_paused
     ascending = sorted(least.values())
+    cheapest = sum(ascending[: placed - 1]), sum(ascending[:placed])
     # the margin keeps a placement as good as the known one from being cut off by rounding
     margin = 1e-9 * max(1.0, abs(objective))
     kept: list[list[Level]] = []
     for job, of_job in zip(data.jobs, levels, strict=True):
-        others = sum(ascending[: placed - 1]) if of_job else 0.0
+        others = cheapest[0]
         if of_job and least[job.index] <= ascending[placed - 1]:
-            others = sum(ascending[:placed]) - least[job.index]
+            others = cheapest[1] - least[job.index]
         kept.append([level for level in of_job if _cost(job, level.time) <= objective - others + margin])
     return kept
 

@@ -13,17 +13,14 @@ from gangopt.instances.placement_reasons import paused_reasons
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.by_form import settings_of
+from gangopt.solvers.exact.clock import OutOfTime
 from gangopt.solvers.exact.placement_neighbourhoods import Held
 from gangopt.solvers.highs import SolverOutcome, SolveSettings
 
-__all__ = ["OutOfTime", "Search"]
+__all__ = ["Search"]
 
 GAP = 1e-10
 """Relative gap at which an optimum counts as proven inside this method; what is reported is proven to 1e-9."""
-
-
-class OutOfTime(Exception):  # noqa: N818 - a signal between functions of this method, never an error of the user
-    """The time of the call has run out."""
 
 
 @dataclass
@@ -33,7 +30,7 @@ class Search:
     Attributes
     ----------
     instance, controls : what is solved, and how
-    data, levels : the instance in whole numbers, and the levels of every job
+    data, levels : the instance in whole numbers, and the levels of every job, once they are known
     rng : of all random choices
     solution, objective, bound : best placement by the judge, its objective, and the best proven bound
     """
@@ -41,8 +38,8 @@ class Search:
     instance: PlacementInstance
     controls: Controls
     data: PlacementData
-    levels: list[list[Level]]
     rng: np.random.Generator
+    levels: list[list[Level]] = field(default_factory=list)
     solution: PlacementSolution | None = None
     objective: float = math.inf
     bound: float = -math.inf
@@ -102,7 +99,7 @@ class Search:
         settings = settings_of(self.controls)
         left = [item for item in (settings.time_limit, cap) if item is not None]
         if settings.time_limit is not None and settings.time_limit <= 0:
-            raise OutOfTime
+            raise OutOfTime("the time is over")
         return replace(settings, time_limit=min(left, default=None), on_progress=None)
 
     def seen(self, outcome: SolverOutcome) -> None:

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from gangopt.formulations.deadline import OutOfTime, building_within, paced
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.instances.threshold_cuts import best_cut
 from gangopt.solvers.contract import Controls, Outcome
@@ -86,15 +87,19 @@ def _by_linear(instance: ThresholdInstance, controls: Controls, start: Threshold
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
-    model = linear_model(instance)
-    hint_linear(model, instance, start)
+    try:
+        with building_within(controls.remaining):
+            model = linear_model(instance)
+            hint_linear(model, instance, start)
+    except OutOfTime as stop:
+        seconds = time.perf_counter() - begin
+        return Outcome("time_limit", start, bound, form="linear", build_seconds=seconds, reason=str(stop))
     built = time.perf_counter()
     solved = solve_model(model, settings_of(controls), warm_start=True)
     candidates = [start]
     if solved.values is not None:
         kept = np.array([item.value < 0.5 for item in model.error.values()])
-        found = read_linear(model, instance)
-        candidates = [widest_margin(instance, kept) if kept.any() else found, found, start]
+        candidates = [*_polished(instance, kept, controls), read_linear(model, instance), start]
     best = _least(instance, candidates)
     return Outcome(
         termination=solved.termination,
@@ -111,6 +116,17 @@ def _by_linear(instance: ThresholdInstance, controls: Controls, start: Threshold
     )
 
 
+def _polished(instance: ThresholdInstance, kept: np.ndarray, controls: Controls) -> list[ThresholdSolution]:
+    """Return the rule of widest margin; none where no job is kept or time is too short for it."""
+    if not kept.any():
+        return []
+    try:
+        with building_within(controls.remaining):
+            return [widest_margin(instance, kept, controls.remaining())]
+    except OutOfTime:
+        return []
+
+
 def _safe_bound(instance: ThresholdInstance, solver: float | None, combinatorial: float, objective: float) -> float:
     """Return the better bound, with what integrality tolerances can hide made good.
 
@@ -124,23 +140,29 @@ def _safe_bound(instance: ThresholdInstance, solver: float | None, combinatorial
     return objective if bound >= objective - slack else bound
 
 
-def widest_margin(instance: ThresholdInstance, kept: np.ndarray) -> ThresholdSolution:
+def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: float | None = None) -> ThresholdSolution:
     """Return the rule of widest margin to the jobs that are to be told apart, by a linear program.
 
     Parameters
     ----------
     instance : the history
     kept : which jobs a rule exists for that tells them apart by `MARGIN`, shape (n,)
+    time_limit : seconds for the solver, None for no limit
 
     Returns
     -------
     ThresholdSolution
         At least the margin away from each of them, weights times ranges at most 1.
+
+    Raises
+    ------
+    OutOfTime
+        If the solver found nothing in time.
     """
     from pyomo.environ import Constraint, Objective, Var, maximize
 
     from gangopt.formulations.threshold import linear_model, read_linear
-    from gangopt.solvers.highs import solve_model
+    from gangopt.solvers.highs import SolveSettings, solve_model
 
     model = linear_model(instance)
     model.objective.deactivate()
@@ -150,7 +172,10 @@ def widest_margin(instance: ThresholdInstance, kept: np.ndarray) -> ThresholdSol
             model.told_apart[job].deactivate()
     model.margin = Var(bounds=(0, None))
     kept_jobs = [job for job, keep in zip(instance.jobs, kept.tolist(), strict=True) if keep]
-    model.beyond = Constraint(kept_jobs, rule=lambda block, job: block.told_apart[job].body >= MARGIN + block.margin)
+    model.beyond = Constraint(
+        paced(kept_jobs), rule=lambda block, job: block.told_apart[job].body >= MARGIN + block.margin
+    )
     model.widest = Objective(expr=model.margin, sense=maximize)
-    solve_model(model)
+    if solve_model(model, SolveSettings(time_limit=time_limit)).values is None:
+        raise OutOfTime("the time was over before a margin was found")
     return read_linear(model, instance)

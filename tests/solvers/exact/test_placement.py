@@ -313,3 +313,12 @@ def test_a_far_better_placement_is_bounded_again_in_its_own_units(monkeypatch):
     assert gangopt.solve(large_charge()).solution_status == "optimal"
     assert len(known) == 2
     assert known[1] < 1e-6 * known[0]
+
+
+def test_levels_of_many_jobs_stop_at_the_clock(monkeypatch):
+    monkeypatch.setattr(method, "JOBS_AT_ONCE", 5)
+    monkeypatch.setattr(method, "pack", None)
+    instance = gangopt.load(OPEN)
+    outcome = method.exact(instance, Controls(time_limit=1e-9))
+    assert (outcome.termination, outcome.bound) == ("time_limit", None)
+    assert instance.check(outcome.solution) == []

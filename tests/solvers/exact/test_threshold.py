@@ -7,7 +7,10 @@ import pytest
 from gangopt.instances.catalogue import load
 from gangopt.instances.generators.threshold import random
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
-from gangopt.solvers.exact.threshold import duplicates_bound, widest_margin
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.exact import threshold as module
+from gangopt.solvers.exact.clock import OutOfTime
+from gangopt.solvers.exact.threshold import duplicates_bound, exact, widest_margin
 from gangopt.solvers.heuristics.network_placement import LIMIT
 from gangopt.solvers.solve import solve
 
@@ -134,3 +137,30 @@ def test_reading_the_published_figure_a_hundredth_wrong_changes_nothing(error):
     history = load("threshold/tiresias-figure3")
     shifted = dataclasses.replace(history, ratio=history.ratio + error)
     assert solve(shifted).solution == solve(history).solution
+
+
+def test_out_of_time_for_the_widest_margin_the_model_s_own_rule_stays(monkeypatch):
+    instance = load("threshold/random?jobs=40&features=2&seed=1")
+    best = exact(instance, Controls())
+
+    def late(*_):
+        raise OutOfTime
+
+    monkeypatch.setattr(module, "widest_margin", late)
+    outcome = exact(instance, Controls())
+    assert (outcome.termination, outcome.bound) == ("optimal", best.bound)
+    assert instance.evaluate(outcome.solution).objective == instance.evaluate(best.solution).objective
+
+
+def test_a_margin_needs_time():
+    instance = load("threshold/random?jobs=40&features=2&seed=1")
+    with pytest.raises(OutOfTime, match="the time was over before a margin was found"):
+        widest_margin(instance, np.ones(40, dtype=bool), 0.0)
+
+
+def test_model_is_not_built_without_time():
+    instance = load("threshold/random?jobs=40&features=2&seed=1")
+    outcome = exact(instance, Controls(time_limit=1e-9))
+    assert (outcome.termination, outcome.form, outcome.solver) == ("time_limit", "linear", "")
+    assert outcome.reason == "the time was over before the model was built"
+    assert outcome.bound <= instance.evaluate(outcome.solution).objective
