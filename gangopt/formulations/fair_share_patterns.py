@@ -49,6 +49,7 @@ __all__ = [
     "patterns_model",
     "placed_options",
     "read_patterns",
+    "without_places",
 ]
 
 MAX_PATTERNS = 200_000
@@ -85,8 +86,23 @@ def _classes(market: Market, sizes: Sequence[int]) -> list[_Class]:
     return [_Class(rack, gpus, tuple(found), patterns[gpus]) for (rack, gpus), found in members.items()]
 
 
-def _without_places(market: Market, options: Sequence[Sequence[Option]]) -> list[list[Option]]:
-    """Return one bundle for each app, level and count, place 0; apps that hold nothing value all places alike."""
+def without_places(market: Market, options: Sequence[Sequence[Option]]) -> list[list[Option]]:
+    """Return one bundle for each app, level and count, its place 0: apps that hold nothing value all places alike.
+
+    Parameters
+    ----------
+    market : apps and GPUs
+    options : bundles of each app
+
+    Returns
+    -------
+    list of list of Option
+
+    Raises
+    ------
+    InputError
+        If an app holds GPUs.
+    """
     if market.held.any():
         app = market.apps[int(market.held.argmax())]
         raise InputError(f"form patterns is for apps that hold no GPUs, {app} holds some; form places takes them")
@@ -131,7 +147,7 @@ def add_patterns(block: Any, market: Market, options: Sequence[Sequence[Option]]
     market : apps that hold no GPUs, and GPUs
     options : bundles of each app; every app has at least one
     """
-    placeless = _without_places(market, options)
+    placeless = without_places(market, options)
     flat = [item for mine in placeless for item in mine]
     sizes = sorted({item.gpus for item in flat if item.level == MACHINE and item.gpus})
     spans = sorted({item.gpus for item in flat if item.level == RACK and item.gpus})

@@ -9,6 +9,7 @@ from typing import Any
 
 from gangopt.errors import InfeasibleError, SolverError
 from gangopt.formulations.fair_share_options import cheapest, options_of, require_option
+from gangopt.formulations.fair_share_patterns import without_places
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution
@@ -68,7 +69,8 @@ class _Search:
 
     def __init__(self, instance: FairShareInstance, controls: Controls) -> None:
         self.instance, self.market, self.controls = instance, instance.market, controls
-        self.options = [[item for item in mine if item.value > 0] for mine in options_of(self.market)]
+        options = [[item for item in mine if item.value > 0] for mine in options_of(self.market)]
+        self.options = options if self.market.held.any() else without_places(self.market, options)
         require_option(self.market, self.options)
         self.values = sorted({item.value for mine in self.options for item in mine})
         self.best = sorted(max(item.value for item in mine) for mine in self.options)
