@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from gangopt.arguments import unknown
 from gangopt.errors import InputError
 
@@ -37,7 +39,7 @@ class Column:
     def allowed(self) -> str:
         """Return what a value may be, for messages."""
         if self.kind == "text":
-            return "text of at least one character"
+            return "text (not empty, no control characters, no blanks at its ends)"
         if self.kind == "flag":
             return "true or false"
         if self.kind == "whole":
@@ -75,9 +77,13 @@ COLUMNS: Mapping[str, Column] = {column.name: column for column in _ALL}
 """Every column by name, in the order of files and frames."""
 
 
+_BAD_TEXT = r"[\x00-\x1f\x7f-\x9f]|^\s|\s$"
+"""What would not come back from a file of lines and separated fields."""
+
+
 def shown(value: object) -> str:
     """Return a value as messages show it, cut to 40 characters."""
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) <= 42 else text[:38] + "..." + text[-1:]
 
 
@@ -106,6 +112,8 @@ def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
     for column in COLUMNS.values():
         if column.required and column.name not in columns:
             raise InputError(f"column {column.name} is missing: {column.meaning}")
+    for name, values in columns.items():
+        _check_sequence(name, values)
     size = len(columns["id"])
     series = []
     for name, column in COLUMNS.items():
@@ -116,6 +124,18 @@ def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
             raise InputError(f"column {name} has {len(columns[name])} values, column id {size}")
         series.append(_series(columns[name], column))
     return pl.DataFrame(series)
+
+
+def _check_sequence(name: str, values: object) -> None:
+    import polars as pl
+
+    listed = isinstance(values, list | tuple | range | pl.Series) or (
+        isinstance(values, np.ndarray) and values.ndim == 1
+    )
+    if not listed:
+        raise InputError(
+            f"column {name}: {shown(values)}, a list, tuple, polars series or numpy array of rows is needed"
+        )
 
 
 def _dtype(column: Column) -> Any:  # noqa: ANN401 - polars' types are classes
@@ -129,6 +149,8 @@ def _series(values: Any, column: Column) -> pl.Series:  # noqa: ANN401 - sequenc
 
     given = values if isinstance(values, pl.Series) else _from_sequence(values, column)
     given = given.alias(column.name)
+    if given.dtype.is_decimal():
+        given = given.cast(pl.Float64)
     if given.dtype.is_float():
         given = given.fill_nan(None)
     wanted = _dtype(column)
@@ -140,8 +162,10 @@ def _series(values: Any, column: Column) -> pl.Series:  # noqa: ANN401 - sequenc
     if not (numeric or whole_text or (textual and column.kind == "text")):
         index = int(given.is_not_null().arg_max() or 0)
         raise InputError(f"column {column.name}, row {index}: {shown(given[index])}, {column.allowed()} is needed")
-    if column.kind == "whole" and given.dtype.is_float():
-        broken = (given != given.round(0)) | (given.abs() > LARGEST)
+    if column.kind == "whole":
+        broken = given > LARGEST
+        if given.dtype.is_float():
+            broken |= (given != given.round(0)) | (given < -LARGEST)
         if broken.any():
             index = int(broken.fill_null(value=False).arg_max() or 0)
             raise InputError(f"column {column.name}, row {index}: {shown(given[index])}, {column.allowed()} is needed")
@@ -153,7 +177,7 @@ def _from_sequence(values: Sequence[Any], column: Column) -> pl.Series:
 
     try:
         return pl.Series(column.name, values, strict=True)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
+    except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError):
         for index, value in enumerate(values):
             if not _fits(value, column):
                 raise InputError(
@@ -166,13 +190,15 @@ def _from_sequence(values: Sequence[Any], column: Column) -> pl.Series:
 def _fits(value: Any, column: Column) -> bool:  # noqa: ANN401 - whatever a caller gave
     if value is None:
         return True
-    if column.kind in {"text", "flag"}:
-        return isinstance(value, str if column.kind == "text" else bool)
+    if column.kind == "flag":
+        return isinstance(value, bool)
+    if column.kind == "text":
+        return isinstance(value, str) and not any(0xD800 <= ord(letter) <= 0xDFFF for letter in value)
     if isinstance(value, bool):
         return False
     try:
         return not isinstance(value, str) and (math.isnan(value) or abs(value) <= LARGEST)
-    except TypeError:
+    except (TypeError, OverflowError):
         return False
 
 
@@ -225,7 +251,7 @@ def _check_column(values: pl.Series, column: Column) -> None:
     if column.kind == "flag" or values.null_count() == len(values):
         return
     if column.kind == "text":
-        wrong = values.str.len_bytes() == 0
+        wrong = (values.str.len_bytes() == 0) | values.str.contains(_BAD_TEXT)
     elif column.kind == "whole":
         wrong = (values < column.least) | (values > LARGEST)
     else:

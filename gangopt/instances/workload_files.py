@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
 from gangopt.instances.workload_columns import COLUMNS, shown
-from gangopt.instances.workload_reading import Draft, Source
-from gangopt.instances.workload_rows import Rows, header_of, read_rows
+from gangopt.instances.workload_reading import Draft, Format, Source, finish, table_of
+from gangopt.instances.workload_rows import Rows, header_of
 from gangopt.jsonfile import parse_json, write_bytes, write_json
 
 if TYPE_CHECKING:
@@ -159,16 +159,13 @@ def _csv(source: Source) -> Workload:
     """Return the workload of a CSV file; defects are named by line, as in every other log."""
     import polars as pl
 
-    from gangopt.instances.workload_reading import Format, finish
-
-    rows = read_rows(source.data, source.tally)
-    rows.ignore_others(tuple(COLUMNS))
+    required = tuple(name for name, column in COLUMNS.items() if column.required)
+    form = Format(NATIVE, "this tool's own CSV", "", required, tuple(COLUMNS))
+    rows = table_of(source, form)
     used = [name for name in rows.frame.columns if name in COLUMNS]
     for name in used:
         _convert(rows, name)
-    draft = Draft(rows, {name: pl.col(name) for name in used}, "")
-    form = Format(NATIVE, "", "")
-    return finish(draft, source, form)
+    return finish(Draft(rows, {name: pl.col(name) for name in used}, ""), source, form)
 
 
 def _convert(rows: Rows, name: str) -> None:

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -91,9 +92,15 @@ def test_series_arrays_and_whole_numbers_as_names_are_accepted():
         ({"duration": [1, [2], 3, 3]}, r"column duration, row 1: \[2\], a number above 0"),
         ({"duration": [1, True, 2.5, 3]}, "column duration, row 1: True"),
         ({"id": ["a", "b", "a", "c"]}, "column id, rows 0 and 2: 'a' stands twice, ids have to be unique"),
-        ({"id": ["a", None, "b", "c"]}, "column id, row 1: no value, text of at least one character is needed"),
-        ({"id": [1.5, 2.5, 3.5, 4.5]}, "column id, row 0: 1.5, text of at least one character"),
-        ({"user": ["a", "", "b", "c"]}, "column user, row 1: '', text of at least one character is needed"),
+        (
+            {"id": ["a", None, "b", "c"]},
+            "column id, row 1: no value, text .not empty, no control characters, no blanks at its ends. is needed",
+        ),
+        ({"id": [1.5, 2.5, 3.5, 4.5]}, "column id, row 0: 1.5, text .not empty"),
+        (
+            {"user": ["a", "", "b", "c"]},
+            "column user, row 1: '', text .not empty, no control characters, no blanks at its ends. is needed",
+        ),
         ({"network_intensive": [1, 0, 1, 1]}, "column network_intensive, row 0: 1, true or false is needed"),
         ({"phase": [None, 0, 1, 2]}, "column phase, row 1: a phase without an app"),
         (
@@ -101,6 +108,22 @@ def test_series_arrays_and_whole_numbers_as_names_are_accepted():
             "column speed, row 1: speed 'fast': mode 'fast', async or sync is needed",
         ),
         ({"arrival": [1, 2]}, "column arrival has 2 values, column id 4"),
+        ({"arrival": [0, 10**400, 1, 2]}, "column arrival, row 1: 10000.*, a number from 0"),
+        (
+            {"gpus": pl.Series([1, 2**63 + 5, 1, 1], dtype=pl.UInt64)},
+            "column gpus, row 1: 9223372036854775813, a whole",
+        ),
+        ({"gpus": [Decimal(1), Decimal("2.5"), Decimal(1), Decimal(1)]}, "column gpus, row 1: 2.5, a whole number"),
+        ({"user": {"a": 1, "b": 2, "c": 3, "d": 4}}, "column user: {'a': 1.*, a list, tuple, polars series or numpy"),
+        ({"user": "abcd"}, "column user: 'abcd', a list"),
+        ({"gpus": 3}, "column gpus: 3, a list"),
+        ({"gpus": np.ones((4, 1))}, "column gpus: .*, a list"),
+        ({"user": ["a", "b\nc", "d", "e"]}, "column user, row 1: 'b.nc', text .not empty, no control"),
+        (
+            {"user": ["a", "b ", "d", "e"]},
+            "column user, row 1: 'b ', text .not empty, no control characters, no blanks",
+        ),
+        ({"user": ["a", "\ud800", "d", "e"]}, "column user, row 1: '.ud800', text"),
         ({"gpu": [1, 2, 3, 4]}, "unknown column of a workload 'gpu'; near matches: gpus"),
         ({"user": ["x" * 60, 1, "y", "z"]}, "column user, row 1: 1, text"),
     ],

@@ -14,7 +14,8 @@ from gangopt.instances.workload_columns import COLUMNS
 from gangopt.instances.workload_notices import Notice
 
 ENDINGS = ["parquet", "csv", "json"]
-WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=6)
+LETTERS = st.characters(codec="utf-8", exclude_categories=("C",))
+WORDS = st.text(LETTERS, min_size=1, max_size=6).filter(lambda text: text == text.strip())
 TIMES = st.floats(0, 1e15)
 POSITIVE = st.floats(1e-300, 1e15)
 
@@ -115,6 +116,13 @@ def test_a_phase_without_an_app_and_a_speed_that_is_none_are_errors_of_the_file(
         load_workload(path)
     path.write_text("id,arrival,gpus,extra\na,0,1,0\n")
     assert [item.name for item in load_workload(path).notices] == ["ignored-columns"]
+
+
+def test_another_csv_is_not_taken_for_one_of_this_tool(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("job,arrival,gpus\na,0,1\n")
+    with pytest.raises(InputError, match="column id is missing; format gangopt has id, arrival, gpus"):
+        load_workload(path, format="gangopt")
 
 
 GOOD = {"format": "gangopt-workload", "version": 1, "jobs": {"id": ["a"], "arrival": [0], "gpus": [1]}}

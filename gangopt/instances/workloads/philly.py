@@ -94,7 +94,7 @@ def _record(entry: Any, number: int, tally: Tally) -> dict[str, Any] | None:  # 
     tally.warn("never-ran", int(seconds == 0), f"{where}: no attempt has a start and an end; its duration is unknown")
     return {
         "line": number,
-        "jobid": entry["jobid"],
+        "jobid": entry["jobid"].strip(),
         "submitted": _seconds(entry["submitted_time"]),
         "started": started,
         "seconds": seconds or None,
@@ -107,7 +107,7 @@ def _record(entry: Any, number: int, tally: Tally) -> dict[str, Any] | None:  # 
 
 def _defect(entry: object) -> tuple[str, str] | None:
     """Return name and words of what makes an entry unreadable, None where nothing does."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("jobid"), str) or not entry["jobid"]:
+    if not isinstance(entry, dict) or _name(entry.get("jobid")) is None:
         return "bad-entries", "an object with a jobid is needed"
     if entry.get("status") not in _STATES:
         return "unknown-states", f"status {shown(entry.get('status'))}, Pass, Killed or Failed is needed"
@@ -160,7 +160,7 @@ def _places(attempt: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 def _name(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return value.strip() or None if isinstance(value, str) else None
 
 
 def _check_machines(entries: list[Any], cluster: Cluster, tally: Tally) -> None:
