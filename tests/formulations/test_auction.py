@@ -209,7 +209,8 @@ def test_the_rows_of_bids():
 
 def test_the_rows_of_places():
     rows = rows_of(places_model(small()))
-    terms = "+1 assign[0,2,0,1] +2 assign[0,0,0,2] +2 assign[0,0,2,2] +2 assign[0,1,0,2] +2 assign[0,1,1,2] +2 assign[0,2,0,2]"
+    twos = ("0,0,0,2", "0,0,2,2", "0,1,0,2", "0,1,1,2", "0,2,0,2")
+    terms = " ".join(["+1 assign[0,2,0,1]", *(f"+2 assign[{key}]" for key in twos)])
     assert rows["offered_gpus"] == (terms, -np.inf, 5)
     assert rows["machine_capacity[0]"] == ("+2 assign[0,0,0,2]", -np.inf, 2)
     assert rows["rack_capacity[0]"] == ("+2 assign[0,0,0,2] +2 assign[0,1,0,2]", -np.inf, 3)
