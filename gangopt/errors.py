@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 __all__ = [
     "LONGEST_SHOWN",
     "GangoptError",
@@ -14,6 +16,7 @@ __all__ = [
     "SolverUnavailableError",
     "shorten",
     "shown",
+    "unprintable",
 ]
 
 LONGEST_SHOWN = 60
@@ -56,6 +59,30 @@ def shorten(text: str, longest: int = LONGEST_TEXT) -> str:
         return line
     tail = longest // 4
     return f"{line[: longest - tail - 3]}...{line[-tail:]}"
+
+
+_UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode categories: control, format, surrogate, line and paragraph separator."""
+
+
+def unprintable(text: str, *, lines: bool = False) -> str | None:
+    r"""Return which character of a text would move the cursor or hide others where it is printed, in words.
+
+    Parameters
+    ----------
+    text : a name or a description
+    lines : whether line ends and tabs are allowed
+
+    Returns
+    -------
+    str or None
+        As `character 3 ('\x1b') cannot be printed`; None if every character can.
+    """
+    if not text.isprintable():
+        for index, character in enumerate(text):
+            if unicodedata.category(character) in _UNPRINTABLE and not (lines and character in "\n\t"):
+                return f"character {index} ({character!a}) cannot be printed"
+    return None
 
 
 class GangoptError(Exception):

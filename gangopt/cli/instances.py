@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gangopt.cli.naming import load_instance
 from gangopt.cli.options import AsJson, Name, Output
 from gangopt.cli.output import check_output, print_json
+from gangopt.errors import InputError
 
 __all__ = ["list_command", "schema", "show"]
 
@@ -45,16 +46,34 @@ def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
 
 
 def schema(
-    noun: Annotated[str, typer.Argument(metavar="NOUN", help="Decision, as allocation.")],
+    noun: Annotated[str, typer.Argument(metavar="NOUN|cluster", help="Decision, as allocation, or cluster.")],
     solution: Annotated[bool, typer.Option("--solution", help="Schema of solution files.")] = False,
     output: Output = None,
 ) -> None:
-    """Print the JSON Schema of a decision's instance files."""
-    from gangopt.decisions import problems
+    """Print the JSON Schema of a decision's instance files, or of cluster files."""
     from gangopt.jsonfile import write_json
+
+    check_output(output)
+    content = _cluster_schema(solution) if noun == "cluster" else _decision_schema(noun, solution)
+    record = {"$schema": "https://json-schema.org/draft/2020-12/schema", **content}
+    write_json(output, record) if output is not None else print_json(record)
+
+
+def _cluster_schema(solution: bool) -> dict[str, Any]:
+    from gangopt.topology import cluster_schema
+
+    if solution:
+        raise InputError("--solution is for decisions; a cluster has no solution")
+    return cluster_schema()
+
+
+def _decision_schema(noun: str, solution: bool) -> dict[str, Any]:
+    from gangopt.arguments import unknown
+    from gangopt.decisions import problems
     from gangopt.registry import resolve
 
+    if noun not in problems:
+        raise unknown("decision", noun, [*problems, "cluster"])
     problem = problems[noun]
     document = resolve(problem.solution_document if solution else problem.document)
-    record = {"$schema": "https://json-schema.org/draft/2020-12/schema", **document.model_json_schema()}
-    write_json(output, record) if output is not None else print_json(record)
+    return document.model_json_schema()  # type: ignore[no-any-return]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gangopt.errors import InputError, shown
+from gangopt.errors import InputError, shown, unprintable
 
-__all__ = ["Instance", "Record", "Score", "Violation", "check_text", "unprintable"]
+__all__ = ["Instance", "Record", "Score", "Violation", "check_text"]
 
 
 @dataclass(frozen=True)
@@ -77,19 +76,6 @@ def check_text(field: str, value: object, *, lines: bool = False) -> None:
     found = unprintable(value, lines=lines)
     if found is not None:
         raise InputError(f"{field}: {shown(value)}, {found}")
-
-
-def unprintable(value: str, *, lines: bool = False) -> str | None:
-    """Return which character of a text cannot be printed, in words for a message, or None."""
-    if not value.isprintable():
-        for index, character in enumerate(value):
-            if unicodedata.category(character) in _UNPRINTABLE and not (lines and character in "\n\t"):
-                return f"character {index} ({character!a}) cannot be printed"
-    return None
-
-
-_UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories: control, format, surrogate, line and paragraph separator."""
 
 
 class Record:

@@ -13,6 +13,7 @@ from gangopt.topology._locality import LOCALITIES, PRIORS, Slowdown, SlowdownTab
 from gangopt.topology._named import cluster_names, load_cluster, named_cluster, save_cluster
 from gangopt.topology._picture import draw
 from gangopt.topology._render import Totals, render, totals
+from gangopt.topology._schema import cluster_schema
 from gangopt.topology._symmetry import machine_classes, rack_classes
 from gangopt.topology._tree import LEVELS
 
@@ -27,6 +28,7 @@ __all__ = [
     "SlowdownTable",
     "Totals",
     "cluster_names",
+    "cluster_schema",
     "draw",
     "load_cluster",
     "locality",

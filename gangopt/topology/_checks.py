@@ -6,7 +6,7 @@ import math
 import numbers
 import re
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, unprintable
 
 __all__ = [
     "LARGEST_AMOUNT",
@@ -86,9 +86,12 @@ def number_label(value: object) -> str | None:
 
 
 def text(value: object, where: str) -> str:
-    """Return ``value``, or raise InputError unless it is text (possibly empty) that UTF-8 can encode."""
-    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+    """Return ``value``, or raise InputError unless it is text (possibly empty) that can be printed."""
+    if not isinstance(value, str):
         raise InputError(f"{where} is {shown(value)}; it must be text")
+    found = unprintable(value, lines=True)
+    if found is not None:
+        raise InputError(f"{where} is {shown(value)}; {found}")
     return value
 
 

@@ -1,6 +1,8 @@
 """The command line as a user meets it: results on stdout, one line on stderr, exit codes."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -282,3 +284,30 @@ def test_export_writes_one_file_and_says_which_form(call, tmp_path, file_format)
     code, out, err = call("export", TINY, "--format", file_format, "-o", file)
     assert (code, out, err) == (0, f"{file}: form assign as {file_format}\n", "")
     assert [item.name for item in tmp_path.iterdir()] == [file.name]
+
+
+def test_schema_prints_the_schema_of_clusters(call, refused):
+    code, out, _ = call("schema", "cluster")
+    assert code == 0
+    record = json.loads(out)
+    assert record["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert set(record["properties"]) == {"directed", "multigraph", "graph", "nodes", "edges", "links"}
+    assert "a cluster has no solution" in refused("schema", "cluster", "--solution")
+    assert "near matches: cluster" in refused("schema", "clusters")
+
+
+def test_ctrl_c_while_the_program_loads_is_one_line():
+    code = """
+import sys
+
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupt())
+from gangopt.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "gangopt: interrupted\n")

@@ -15,6 +15,7 @@ from gangopt.topology import Cluster, MachineGroup, load_cluster, named_cluster,
 NOTES = ("name", "description", "source")
 amounts = st.one_of(st.integers(0, 10**6), st.floats(0, 1e6))
 bandwidths = st.one_of(st.none(), st.integers(1, 400), st.floats(0.001, 400))
+PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 labels = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=4)
 
 
@@ -51,7 +52,7 @@ def graphs(draw):
     for parent, child, data in draw(st.permutations(edges)):
         ends = (parent, child) if directed or draw(st.booleans()) else (child, parent)
         made.add_edges_from([(*ends, data)])
-    made.graph.update(name=draw(labels), description=draw(st.text(st.characters(codec="utf-8"), max_size=9)))
+    made.graph.update(name=draw(labels), description=draw(st.text(PRINTABLE, max_size=9)))
     return made
 
 
