@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
+from typing import Literal
 
 from gangopt.formulations.auction_goal import mean_from_goal
 from gangopt.instances.auction import AuctionInstance
@@ -17,7 +19,13 @@ from gangopt.solvers.heuristics.auction_greedy import greedy
 __all__ = ["exact"]
 
 
-def exact(instance: AuctionInstance, controls: Controls, *, payments: bool = True) -> Outcome:
+def exact(
+    instance: AuctionInstance,
+    controls: Controls,
+    *,
+    payments: bool = True,
+    form: Literal["nested_flow", "places", "bids"] = "nested_flow",
+) -> Outcome:
     r"""Maximise the product of the values over the most apps that can be served, and find every payment.
 
     The relaxation of form `nested_flow` gives a bound b and reduced costs. A selection better than b - delta uses no
@@ -30,7 +38,8 @@ def exact(instance: AuctionInstance, controls: Controls, *, payments: bool = Tru
     ----------
     instance : the auction
     controls : settings of the call
-    payments : whether to find the payments as well
+    payments : whether to find the payments as well; only with form `nested_flow`
+    form : another one than `nested_flow` is built and solved whole, to compare; the relaxation and cores are not used
 
     Returns
     -------
@@ -38,6 +47,8 @@ def exact(instance: AuctionInstance, controls: Controls, *, payments: bool = Tru
         The bundles are those before payment, which is what the objective judges; `payments` has bounds on c, equal
         where the payment is proven. At a time limit the rest of them are intervals.
     """
+    if form != "nested_flow":
+        return _whole(instance, controls, form)
     begin = time.perf_counter()
     solution = greedy(instance) if controls.start is None else controls.start
     bundles: tuple[Bundle, ...] = solution.before_payment
@@ -88,6 +99,34 @@ def exact(instance: AuctionInstance, controls: Controls, *, payments: bool = Tru
             "exact": float(optimum is not None and optimum.exact and shares.exact),
         },
         reason=reason,
+    )
+
+
+def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:
+    """Build a form and solve it as one program; its objective is the logarithm of the product."""
+    from gangopt.decisions import problems
+    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.highs import solve_model
+
+    begin = time.perf_counter()
+    form = problems[instance.noun].form(name)
+    model = form.model(instance)
+    if controls.start is not None:
+        form.hint(model, instance, controls.start)
+    built = time.perf_counter()
+    settings = replace(settings_of(controls), on_progress=None)
+    solved = solve_model(model, settings, warm_start=controls.start is not None)
+    return Outcome(
+        termination=solved.termination,
+        solution=None if solved.values is None else form.read(model, instance),
+        bound=None if solved.bound is None else mean_from_goal(instance, solved.bound),
+        form=name,
+        build_seconds=built - begin,
+        solve_seconds=time.perf_counter() - built,
+        solver=solved.solver,
+        version=solved.version,
+        options=solved.options,
+        reason=solved.message,
     )
 
 

@@ -1,0 +1,120 @@
+"""THEMIS's mechanism whole, and what else GPUs could be divided by; scored by the same judge as the exact method."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.heuristics.auction_greedy import greedy, max_min_rho
+from gangopt.solvers.themis.arbiter import hold_auction
+from gangopt.solvers.themis.arbiter_rounding import Rounding
+
+__all__ = ["drf", "greedy", "max_min_rho", "proportional", "random", "themis"]
+
+
+def themis(
+    instance: AuctionInstance, *, rounding: Rounding = "floor", seconds: float = 600.0, seed: int = 0
+) -> AuctionSolution:
+    """Run the mechanism whole: the proportionally fair allocation, hidden payments, whole GPUs, gifts to bystanders.
+
+    Parameters
+    ----------
+    instance : the auction
+    rounding : `floor`, as the paper has it: c times the GPUs, rounded down; `value`: the most GPUs worth at most c
+        times the value; `random`: one more with the probability that makes the mean of the value so
+    seconds : most wall time; a payment not proven by then is taken at its low end
+    seed : seed of the gifts, and of the rounding `random`
+
+    Returns
+    -------
+    AuctionSolution
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, section 3.3 and pseudocode 1; Cole, Gkatzelis, Goel: EC 2013.
+    """
+    return hold_auction(instance, rounding=rounding, seed=seed, controls=_controls(seconds))
+
+
+def proportional(instance: AuctionInstance, *, seconds: float = 600.0) -> AuctionSolution:
+    """Divide GPUs proportionally fair and let everybody keep what they are given: THEMIS without payments.
+
+    Parameters
+    ----------
+    instance : the auction
+    seconds : most wall time; the best allocation found by then is returned
+
+    Returns
+    -------
+    AuctionSolution
+    """
+    return hold_auction(instance, payments=False, gifts=False, controls=_controls(seconds))
+
+
+def _controls(seconds: float) -> Controls:
+    if not 0 < seconds <= 1e9:
+        raise InputError(f"seconds={seconds:g}, a number above 0, at most 1e9, is needed")
+    return Controls(time_limit=seconds)
+
+
+def drf(instance: AuctionInstance) -> AuctionSolution:
+    """Give every GPU to the app with the fewest, held ones included: dominant-resource fairness of one resource.
+
+    It sees counts only: GPUs are taken machine by machine in their order, whoever's turn it is. Ties go to the lowest
+    index; who has its demand drops out.
+
+    Parameters
+    ----------
+    instance : the auction
+
+    Returns
+    -------
+    AuctionSolution
+    """
+    held = [sum(count for _, count in app.held) for app in instance.apps]
+    counts: list[dict[int, int]] = [{} for _ in held]
+    left = [app.demand for app in instance.apps]
+    for machine, offered in enumerate(instance.offered.tolist()):
+        for _ in range(offered):
+            waiting = [i for i, demand in enumerate(left) if demand]
+            if not waiting:
+                return AuctionSolution(_bundles(counts))
+            _give(counts, left, min(waiting, key=lambda i: (held[i] + sum(counts[i].values()), i)), machine)
+    return AuctionSolution(_bundles(counts))
+
+
+def random(instance: AuctionInstance, *, seed: int = 0) -> AuctionSolution:
+    """Give every GPU, machine by machine, to an app drawn among those that can use more.
+
+    Parameters
+    ----------
+    instance : the auction
+    seed : seed of the draws
+
+    Returns
+    -------
+    AuctionSolution
+    """
+    generator = np.random.default_rng(seed)
+    counts: list[dict[int, int]] = [{} for _ in instance.apps]
+    left = [app.demand for app in instance.apps]
+    for machine, offered in enumerate(instance.offered.tolist()):
+        for _ in range(offered):
+            waiting = [i for i, demand in enumerate(left) if demand]
+            if not waiting:
+                return AuctionSolution(_bundles(counts))
+            _give(counts, left, waiting[int(generator.integers(len(waiting)))], machine)
+    return AuctionSolution(_bundles(counts))
+
+
+def _give(counts: list[dict[int, int]], left: list[int], app: int, machine: int) -> None:
+    counts[app][machine] = counts[app].get(machine, 0) + 1
+    left[app] -= 1
+
+
+def _bundles(counts: list[dict[int, int]]) -> tuple[Bundle, ...]:
+    return tuple(tuple(sorted(parts.items())) for parts in counts)

@@ -1,0 +1,114 @@
+"""From the share c that an app keeps to whole GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import Bundle
+
+__all__ = ["Rounding", "kept_bundle", "kept_part"]
+
+Rounding = Literal["floor", "value", "random"]
+"""`floor`: c times the GPUs, rounded down; `value`: the most GPUs worth at most c times the value; `random`: one more
+than that with the probability that makes the mean of the value c times what was won."""
+
+
+def kept_part(instance: AuctionInstance, app: int, bundle: Bundle, gpus: int) -> Bundle:
+    """Return the part of a bundle that an app keeps when it may keep so many GPUs: the one of the best locality.
+
+    The narrowest level of which one place has that many; among such places the one with the fewest, then the lowest
+    index; within it machines with the most of its GPUs first, ties to the lowest index. For an app that holds GPUs,
+    only places that hold them too count, and machines and racks that do come first elsewhere.
+
+    Parameters
+    ----------
+    instance : the auction
+    app : index of the app
+    bundle : what it won
+    gpus : how many it keeps, at most as many
+
+    Returns
+    -------
+    Bundle
+    """
+    if not gpus:
+        return ()
+    rack_of = instance.machine_rack
+    held = {machine for machine, _ in instance.apps[app].held}
+    held_racks = {int(rack_of[machine]) for machine in held}
+    by_rack: dict[int, list[tuple[int, int]]] = {}
+    for part in bundle:
+        by_rack.setdefault(int(rack_of[part[0]]), []).append(part)
+    machines = {part[0]: [part] for part in bundle if not held or held == {part[0]}}
+    racks = {rack: parts for rack, parts in by_rack.items() if not held or held_racks == {rack}}
+    for places in (machines, racks):
+        fitting = [
+            (total, place) for place, parts in places.items() if (total := sum(count for _, count in parts)) >= gpus
+        ]
+        if fitting:
+            return _largest_first(places[min(fitting)[1]], gpus)
+    order = sorted(
+        by_rack.items(),
+        key=lambda item: (item[0] not in held_racks, -sum(count for _, count in item[1]), item[0]),
+    )
+    kept: list[tuple[int, int]] = []
+    for _, parts in order:
+        near = [part for part in parts if part[0] in held]
+        for group in (near, [part for part in parts if part[0] not in held]):
+            left = gpus - sum(count for _, count in kept)
+            kept += _largest_first(group, left)
+    return tuple(sorted(kept))
+
+
+def _largest_first(parts: Sequence[tuple[int, int]], gpus: int) -> Bundle:
+    kept = []
+    for machine, count in sorted(parts, key=lambda part: (-part[1], part[0])):
+        taken = min(count, gpus)
+        if taken:
+            kept.append((machine, taken))
+        gpus -= taken
+    return tuple(sorted(kept))
+
+
+def kept_bundle(
+    instance: AuctionInstance,
+    app: int,
+    bundle: Bundle,
+    share: Fraction,
+    rounding: Rounding,
+    generator: np.random.Generator,
+) -> Bundle:
+    """Return what an app keeps of a bundle, in whole GPUs; all arithmetic is exact.
+
+    Parameters
+    ----------
+    instance : the auction
+    app : index of the app
+    bundle : what it won
+    share : c, from 0 to 1
+    rounding : the rule, see `Rounding`; parts are those of `kept_part`
+    generator : drawn from once for an app under `random`
+
+    Returns
+    -------
+    Bundle
+    """
+    most = sum(count for _, count in bundle)
+    if rounding == "floor":
+        return kept_part(instance, app, bundle, int(share * most))
+    parts = [kept_part(instance, app, bundle, k) for k in range(most + 1)]
+    values = [instance.value(app, part) for part in parts]
+    base, won = values[0], instance.value(app, bundle)
+    # an app that has a value without GPUs pays with what it has gained beyond that at most
+    target = max(base, share * won)
+    kept = max(k for k, value in enumerate(values) if value <= target)
+    if rounding == "random" and kept < most:
+        draw = Fraction(float(generator.random()))
+        chance = (target - values[kept]) / (values[kept + 1] - values[kept])
+        kept += draw < chance
+    return parts[kept]
