@@ -22,9 +22,9 @@ _SCALES = ((172_800.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (0.0, 1.0, "s")
 
 
 def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figure:
-    """Return six panels: arrivals, GPU demand, durations, sizes, and the bins by the bounds of trace and testbed.
+    """Return six panels: arrivals, sizes, GPU demand, durations, and the bins by the bounds of trace and testbed.
 
-    Panels of what the workload does not tell say so.
+    Where no duration is known there are only the first two, and the title says so.
 
     Parameters
     ----------
@@ -40,33 +40,24 @@ def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figur
 
     if not len(workload):
         raise InputError("a workload without jobs has no picture")
-    figure = Figure(figsize=(13.0, 7.2), layout="constrained")
-    panels = figure.subplots(2, 3)
     summary = summarise(workload)
-    figure.suptitle(
-        f"{workload.name or 'workload'}: {summary.jobs:,} jobs, {summary.gpus:,} GPUs in gangs", fontsize=11
-    )
+    told = summary.known_durations > 0
+    figure = Figure(figsize=(13.0, 7.2) if told else (9.0, 3.8), layout="constrained")
+    panels = figure.subplots(2 if told else 1, 3 if told else 2).ravel().tolist()
+    note = "" if told else "; durations unknown"
+    title = f"{workload.name or 'workload'}: {summary.jobs:,} jobs, {summary.gpus:,} GPUs in gangs{note}"
+    figure.suptitle(title, fontsize=11)
     first = workload.arrival[0]
     size, unit = next((size, unit) for limit, size, unit in _SCALES if workload.arrival[-1] - first >= limit)
-    _arrivals(panels[0, 0], (workload.arrival - first) / size, unit)
-    _sizes(panels[0, 2], summary)
-    if not summary.known_durations:
-        for axes, title in ((panels[0, 1], "GPU demand"), (panels[1, 0], "durations"), (panels[1, 1], "bins")):
-            _empty(axes, title)
-        _empty(panels[1, 2], "bins")
-        return figure
-    times, gpus = demand(workload)
-    _demand(panels[0, 1], (times - first) / size, gpus, unit, cluster_gpus)
-    _durations(panels[1, 0], workload)
-    for index, axes in enumerate(panels[1, 1:]):
-        _bins(axes, summary, index)
+    _arrivals(panels[0], (workload.arrival - first) / size, unit)
+    _sizes(panels[1], summary)
+    if told:
+        times, gpus = demand(workload)
+        _demand(panels[2], (times - first) / size, gpus, unit, cluster_gpus)
+        _durations(panels[3], workload)
+        for index, axes in enumerate(panels[4:]):
+            _bins(axes, summary, index)
     return figure
-
-
-def _empty(axes: Axes, title: str) -> None:
-    axes.set_title(title, fontsize=10)
-    axes.text(0.5, 0.5, "durations unknown", ha="center", va="center", transform=axes.transAxes, color="grey")
-    axes.set_axis_off()
 
 
 def _arrivals(axes: Axes, arrival: np.ndarray[tuple[int], np.dtype[np.float64]], unit: str) -> None:
