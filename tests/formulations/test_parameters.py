@@ -16,7 +16,8 @@ from gangopt.formulations.parameters_groups import fill_groups, groups_model, hi
 from gangopt.instances.generators.parameters import network
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.instances.parameters_grouping import cut
-from gangopt.solvers.exact.parameters_levels import Clock, search_of
+from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.exact.parameters_levels import search_of
 from gangopt.solvers.heuristics.parameters import lpt, mxnet
 from gangopt.solvers.highs import solve_model
 

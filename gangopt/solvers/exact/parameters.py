@@ -11,7 +11,8 @@ from gangopt.instances.contract import Score
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.instances.parameters_grouping import cut
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.exact.parameters_levels import Clock, Level, search_of
+from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.exact.parameters_levels import Level, search_of
 from gangopt.solvers.exact.parameters_stages import Staged, parse_order, staged
 
 __all__ = ["FrontierPoint", "exact", "frontier", "frontier_method", "row_bound"]

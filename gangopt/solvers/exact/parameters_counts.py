@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.solvers.exact.clock import Clock
 
 __all__ = ["even_split", "level_counts"]
 
@@ -37,22 +38,30 @@ def level_counts(instance: ParametersInstance, requests: int | None) -> list[Par
     return [] if missing else [_deal(amounts, servers)]
 
 
-def even_split(instance: ParametersInstance) -> ParametersSolution:
+def even_split(instance: ParametersInstance, clock: Clock | None = None) -> ParametersSolution:
     """Deal single parameters to the servers in turn, blocks of at least p parameters first.
 
     Parameters
     ----------
     instance : blocks and servers
+    clock : when to stop
 
     Returns
     -------
     ParametersSolution
         Of size difference at most 1.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock expires: there are as many parts as blocks times servers.
     """
+    clock = clock or Clock()
     servers = instance.servers
     parts: list[tuple[tuple[int, int], ...]] = [()] * len(instance.sizes)
     first = 0
     for block, size in sorted(enumerate(instance.sizes.tolist()), key=lambda item: item[1] < servers):
+        clock.require()
         share, rest = divmod(size, servers)
         held = ((server, share + ((server - first) % servers < rest)) for server in range(servers))
         parts[block] = tuple(part for part in held if part[1])

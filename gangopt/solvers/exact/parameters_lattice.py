@@ -12,10 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gangopt.solvers.exact.clock import Clock
+
 __all__ = ["Hosted", "Lattice", "Share", "lattices"]
 
 _NEVER = np.int64(1) << 60
 _MAX_COMBINATIONS = 400
+_MOST_LOGS = math.log(_MAX_COMBINATIONS) + 1e-9
 _MAX_CANDIDATES = 2_000
 _MAX_SIZES = 500
 _MAX_DISTINCT = 40
@@ -146,7 +149,9 @@ class Lattice:
         placed = self.multiples + self.combinations[-1].units
         return sum(count * high // self.unit for count in servers) - placed
 
-    def layers(self, servers: Sequence[int], low: int, high: int) -> list[np.ndarray] | None:
+    def layers(
+        self, servers: Sequence[int], low: int, high: int, clock: Clock | None = None
+    ) -> list[np.ndarray] | None:
         """Return, after each group, the least fine parameters used so far by (deficit, hosted blocks used).
 
         The deficit is the number of units (whole ones of hosted blocks included) by which the groups fall short of what
@@ -156,10 +161,16 @@ class Lattice:
         ----------
         servers : group sizes
         low, high : least and largest parameters of a server
+        clock : when to stop
 
         Returns
         -------
         list of arrays of shape (deficit + 1, counts + 1, ...), or None
+
+        Raises
+        ------
+        OutOfTime
+            If the clock expires.
         """
         deficit = self._deficit(servers, high)
         if deficit < 0:
@@ -170,6 +181,8 @@ class Lattice:
         found = [table]
         shares = {count: self.shares(count, low, high) for count in set(servers)}
         for count in servers:
+            if clock is not None:
+                clock.require()
             following = np.full(shape, _NEVER)
             for share in shares[count]:
                 if share.deficit > deficit:
@@ -199,7 +212,7 @@ class Lattice:
         return chosen[::-1]
 
 
-def lattices(sizes: Sequence[int], servers: int) -> list[Lattice]:
+def lattices(sizes: Sequence[int], servers: int, clock: Clock | None = None) -> list[Lattice]:
     """Return the relaxations worth trying on a list of blocks.
 
     Units are the sizes themselves and the common divisors of pairs of them. A coarse lattice takes a unit as its
@@ -210,38 +223,69 @@ def lattices(sizes: Sequence[int], servers: int) -> list[Lattice]:
     ----------
     sizes : parameters of each block
     servers : p
+    clock : when to stop
 
     Returns
     -------
     list of Lattice
         At most two plain ones, of the largest units, and four coarse ones, of the fewest fine parameters to a unit;
         none if there are more than 500 sizes, of which hardly any would share a divisor.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock expires.
     """
     count = Counter(sizes)
     if len(count) > _MAX_SIZES:
         return []
     common = [size for size, _ in count.most_common(_MAX_DISTINCT)]
     units = sorted({math.gcd(a, b) for a in common for b in common}, reverse=True)
-    share = -(-sum(sizes) // servers)
-    plain = (_lattice(count, 0, unit, 1, share) for unit in units)
-    coarse = (_coarse(count, unit, units, share) for unit in units)
+    choice = _Units(count, units, -(-sum(sizes) // servers), clock or Clock())
+    plain = (choice.plain(index) for index in range(len(units)))
+    coarse = (choice.coarse(index) for index in range(len(units)))
     kept = [item for item in coarse if item is not None and 0 < item.fine_total < servers * item.unit]
     kept.sort(key=lambda item: item.fine_total / item.unit)
     return [*itertools.islice((item for item in plain if item is not None), _MAX_PLAIN), *kept[:_MAX_COARSE]]
 
 
-def _coarse(count: Counter[int], unit: int, units: list[int], share: int) -> Lattice | None:
-    made = (_lattice(count, unit, unit, fine, share) for fine in units if fine <= unit)
-    return next((item for item in made if item is not None), None)
+class _Units:
+    """Which pairs of divisors leave few enough blocks to be followed one by one, told by sums of logarithms."""
 
+    def __init__(self, count: Counter[int], units: Sequence[int], share: int, clock: Clock) -> None:
+        self._count, self._units, self._share, self._clock = count, units, share, clock
+        self._sizes = np.array(list(count), dtype=np.int64)
+        self._logs = np.log1p(np.array(list(count.values()), dtype=float))
+        self._divided = self._sizes % np.array(units, dtype=np.int64)[:, None] == 0
 
-def _lattice(count: Counter[int], threshold: int, unit: int, fine_unit: int, share: int) -> Lattice | None:
-    followed = [size for size in count if size >= threshold and (size % unit or size > share)]
-    followed_fine = [size for size in count if size < threshold and size % fine_unit]
-    hosted = [(size, count[size]) for part in (followed, followed_fine) for size in sorted(part, reverse=True)]
-    if math.prod(number + 1 for _, number in hosted) > _MAX_COMBINATIONS:
-        return None
-    coarse_total = sum(size * number for size, number in count.items() if size >= threshold)
-    fine_total = sum(size * number for size, number in count.items() if size < threshold)
-    multiples = (coarse_total - sum(size * count[size] for size in followed)) // unit
-    return Lattice(threshold, unit, fine_unit, tuple(hosted), len(followed), multiples, fine_total)
+    def plain(self, index: int) -> Lattice | None:
+        """Return the lattice of a unit that knows residues only; None if too many blocks would be followed."""
+        return self._lattice(0, self._units[index], 1) if self._followed(index, 0) <= _MOST_LOGS else None
+
+    def coarse(self, index: int) -> Lattice | None:
+        """Return the lattice whose threshold is a unit, with the largest fine unit that is possible, or None."""
+        unit = self._units[index]
+        left = _MOST_LOGS - self._followed(index, unit)
+        if left < 0:
+            return None
+        fine = self._sizes < unit
+        followed = ~self._divided[index:, fine] @ self._logs[fine]
+        made = (self._lattice(unit, unit, self._units[index + at]) for at in np.flatnonzero(followed <= left).tolist())
+        return next((item for item in made if item is not None), None)
+
+    def _followed(self, index: int, threshold: int) -> float:
+        self._clock.require()
+        followed = (self._sizes >= threshold) & (~self._divided[index] | (self._sizes > self._share))
+        return float(self._logs[followed].sum())
+
+    def _lattice(self, threshold: int, unit: int, fine_unit: int) -> Lattice | None:
+        count, share = self._count, self._share
+        followed = [size for size in count if size >= threshold and (size % unit or size > share)]
+        followed_fine = [size for size in count if size < threshold and size % fine_unit]
+        hosted = [(size, count[size]) for part in (followed, followed_fine) for size in sorted(part, reverse=True)]
+        if math.prod(number + 1 for _, number in hosted) > _MAX_COMBINATIONS:
+            return None
+        coarse_total = sum(size * number for size, number in count.items() if size >= threshold)
+        fine_total = sum(size * number for size, number in count.items() if size < threshold)
+        multiples = (coarse_total - sum(size * count[size] for size in followed)) // unit
+        return Lattice(threshold, unit, fine_unit, tuple(hosted), len(followed), multiples, fine_total)

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from gangopt.instances.parameters import ParametersInstance
 from gangopt.instances.parameters_grouping import Assignment
+from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.exact.parameters_groups import group_lpt, groupings
 from gangopt.solvers.exact.parameters_lattice import Lattice, lattices
 from gangopt.solvers.exact.parameters_pack import pack
 
-__all__ = ["Clock", "Level", "LevelSearch", "search_of"]
+__all__ = ["Level", "LevelSearch", "search_of"]
 
 _MAX_GROUPINGS = 200
 _MAX_EFFORT = 4_000_000_000
-
-
-class Clock:
-    """A moment at which to stop.
-
-    Parameters
-    ----------
-    seconds : wall seconds from now, None for never
-    """
-
-    def __init__(self, seconds: float | None = None) -> None:
-        self._end = None if seconds is None else time.perf_counter() + seconds
-
-    def expired(self) -> bool:
-        """Return whether the moment has come."""
-        return self._end is not None and time.perf_counter() >= self._end
 
 
 @dataclass(frozen=True)
@@ -88,10 +73,7 @@ class LevelSearch:
         self._known: dict[int, Level] = {}
         self._effort = 0
         self._allowance = 0
-
-    @cached_property
-    def _lattices(self) -> list[Lattice]:
-        return lattices(self.sizes, self.servers)
+        self._lattices: list[Lattice] | None = None
 
     @property
     def trivial_bound(self) -> int:
@@ -227,16 +209,17 @@ class LevelSearch:
         self._allowance = _MAX_EFFORT // (4 * len(parts))
         low, high, width, step = bound, difference, difference - 1, 1
         witnesses: list[_Witness] = []
-        while low < high and not clock.expired():
-            found = {servers: self._admitting(cuts, servers, width, clock) for servers in parts}
-            parts = [servers for servers, admitting in found.items() if admitting is not None] or parts
-            if all(admitting is None for admitting in found.values()):
-                low = width + 1
-                step *= 2
-            else:
-                high = width
-                witnesses = [item for admitting in found.values() for item in admitting or ()]
-            width = min(low + step - 1, (low + high) // 2)
+        with contextlib.suppress(OutOfTime):
+            while low < high and not clock.expired():
+                found = {servers: self._admitting(cuts, servers, width, clock) for servers in parts}
+                parts = [servers for servers, admitting in found.items() if admitting is not None] or parts
+                if all(admitting is None for admitting in found.values()):
+                    low = width + 1
+                    step *= 2
+                else:
+                    high = width
+                    witnesses = [item for admitting in found.values() for item in admitting or ()]
+                width = min(low + step - 1, (low + high) // 2)
         return low, witnesses
 
     def _admitting(self, cuts: int, servers: tuple[int, ...], width: int, clock: Clock) -> list[_Witness] | None:
@@ -244,16 +227,17 @@ class LevelSearch:
 
         A relaxation that is too large to be looked at excludes nothing and has no witness.
         """
+        clock.require()
         least = self._least_high(servers)
         most = self._largest_low(cuts) + width
         if least > most:
             return None
         witnesses = []
-        for lattice, candidates in self._cheapest_first(servers, width, least, most):
+        for lattice, candidates in self._cheapest_first(servers, width, least, most, clock):
             witness = self._witness(lattice, candidates, servers, width, clock)
             if witness is not None:
                 witnesses.append(witness)
-            elif self._effort <= _MAX_EFFORT and not clock.expired():
+            elif self._effort <= _MAX_EFFORT:
                 return None
         return witnesses
 
@@ -263,17 +247,20 @@ class LevelSearch:
         for high in candidates:
             low = max(0, high - width)
             self._effort += lattice.effort(servers, low, high)
-            if self._effort > _MAX_EFFORT or clock.expired():
+            if self._effort > _MAX_EFFORT:
                 return None
-            if lattice.layers(servers, low, high) is not None:
+            if lattice.layers(servers, low, high, clock) is not None:
                 return _Witness(servers, lattice, low, high)
         return None
 
     def _cheapest_first(
-        self, servers: tuple[int, ...], width: int, least: int, most: int
+        self, servers: tuple[int, ...], width: int, least: int, most: int, clock: Clock
     ) -> list[tuple[Lattice, Sequence[int]]]:
+        if self._lattices is None:
+            self._lattices = lattices(self.sizes, self.servers, clock)
         found = []
         for lattice in self._lattices:
+            clock.require()
             candidates = lattice.candidates(servers, width, least, most)
             if candidates is not None:
                 effort = sum(lattice.effort(servers, max(0, high - width), high) for high in candidates)
@@ -284,25 +271,27 @@ class LevelSearch:
     def _improve(self, cuts: int, witnesses: list[_Witness], bound: int, best: Assignment, clock: Clock) -> Assignment:
         """Look for assignments at the bound, then at widths that double above it."""
         step = 0
-        while bound + step < best.difference and not clock.expired() and self._effort <= _MAX_EFFORT:
-            for witness in witnesses:
-                found = self._build(witness)
-                if found is not None:
-                    best = min(best, found, key=lambda item: item.difference)
-                if best.difference <= bound + step:
-                    return best
-            step = 2 * step + 1
-            wider = sorted({item.servers for item in witnesses})
-            width = min(bound + step, best.difference - 1)
-            witnesses = [item for servers in wider for item in self._admitting(cuts, servers, width, clock) or ()]
+        with contextlib.suppress(OutOfTime):
+            while bound + step < best.difference and self._effort <= _MAX_EFFORT:
+                for witness in witnesses:
+                    found = self._build(witness, clock)
+                    if found is not None:
+                        best = min(best, found, key=lambda item: item.difference)
+                    if best.difference <= bound + step:
+                        return best
+                step = 2 * step + 1
+                wider = sorted({item.servers for item in witnesses})
+                width = min(bound + step, best.difference - 1)
+                clock.require()
+                witnesses = [item for servers in wider for item in self._admitting(cuts, servers, width, clock) or ()]
         return best
 
-    def _build(self, witness: _Witness) -> Assignment | None:
-        layers = witness.lattice.layers(witness.servers, witness.low, witness.high)
+    def _build(self, witness: _Witness, clock: Clock) -> Assignment | None:
+        layers = witness.lattice.layers(witness.servers, witness.low, witness.high, clock)
         if layers is None:
             return None
         shares = witness.lattice.trace(witness.servers, witness.low, witness.high, layers)
-        return pack(self.sizes, witness.servers, witness.lattice, shares, witness.high, self._floor)
+        return pack(self.sizes, witness.servers, witness.lattice, shares, witness.high, self._floor, clock)
 
 
 def _better(one: Level, other: Level) -> Level:

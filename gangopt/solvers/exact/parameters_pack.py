@@ -9,12 +9,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from gangopt.instances.parameters_grouping import Assignment, spread
+from gangopt.solvers.exact.clock import Clock
 from gangopt.solvers.exact.parameters_lattice import Lattice, Share
 
 __all__ = ["pack"]
 
 _STEPS = 400
 _MAX_BITS = 4_000_000
+_MAX_TABLE = 2_000_000_000
+"""Most bits of all subset sums of a pool: a quarter of a gigabyte."""
 
 
 def pack(
@@ -24,6 +27,7 @@ def pack(
     shares: Sequence[Share],
     high: int,
     least_high: int = 0,
+    clock: Clock | None = None,
 ) -> Assignment | None:
     """Find whole blocks for every group that give it exactly the coarse sum and at least the fine sum of its share.
 
@@ -38,12 +42,19 @@ def pack(
     shares : what it gives each group
     high : largest parameters of a server
     least_high : as in `spread`
+    clock : when to stop
 
     Returns
     -------
     Assignment or None
         None if that does not work.
+
+    Raises
+    ------
+    OutOfTime
+        If the clock expires.
     """
+    clock = clock or Clock()
     order = sorted(range(len(sizes)), key=lambda index: -sizes[index])
     groups = [-1] * len(sizes)
     waiting = {size: [block for block in order if sizes[block] == size] for size, _ in lattice.hosted}
@@ -55,14 +66,14 @@ def pack(
     coarse = [block for block in free if sizes[block] >= lattice.threshold]
     fine = [block for block in free if sizes[block] < lattice.threshold]
     targets = [share.units * lattice.unit for share in shares]
-    if not _fill(sizes, coarse, groups, targets, targets):
+    if not _fill(sizes, coarse, groups, targets, targets, clock):
         return None
     needs = [share.fill - share.hosted.fine for share in shares]
     rooms = [
         count * high - target - share.hosted.coarse - share.hosted.fine
         for count, target, share in zip(servers, targets, shares, strict=True)
     ]
-    if not _fill(sizes, fine, groups, needs, rooms):
+    if not _fill(sizes, fine, groups, needs, rooms, clock):
         return None
     totals = [0] * len(servers)
     for block, group in enumerate(groups):
@@ -71,7 +82,12 @@ def pack(
 
 
 def _fill(
-    sizes: Sequence[int], blocks: Sequence[int], groups: list[int], needs: Sequence[int], rooms: Sequence[int]
+    sizes: Sequence[int],
+    blocks: Sequence[int],
+    groups: list[int],
+    needs: Sequence[int],
+    rooms: Sequence[int],
+    clock: Clock,
 ) -> bool:
     """Give every block a group so that each gets at least its need and at most its room; report whether that worked."""
     loads = [0] * len(needs)
@@ -85,14 +101,14 @@ def _fill(
     held = [[block for block in blocks if groups[block] == group] for group in range(len(needs))]
     scaled = [size // unit for size in sizes]
     low, high = [need // unit for need in needs], [room // unit for room in rooms]
-    done = _repair(scaled, held, low, high)
+    done = _repair(scaled, held, low, high, clock)
     for group, members in enumerate(held):
         for block in members:
             groups[block] = group
     return done
 
 
-def _repair(sizes: Sequence[int], held: list[list[int]], low: Sequence[int], high: Sequence[int]) -> bool:
+def _repair(sizes: Sequence[int], held: list[list[int]], low: Sequence[int], high: Sequence[int], clock: Clock) -> bool:
     """Share the blocks of two groups anew, one of them outside its limits, until none is; report whether it worked."""
     generator = np.random.default_rng(0)
 
@@ -112,6 +128,9 @@ def _repair(sizes: Sequence[int], held: list[list[int]], low: Sequence[int], hig
         pool = [*held[one], *held[other]]
         generator.shuffle(pool)
         total = loads[one] + loads[other]
+        clock.require()
+        if len(pool) * total > _MAX_TABLE:
+            return False
         reached = list(itertools.accumulate(pool, lambda bits, block: bits | bits << sizes[block], initial=1))
         wanted = (low[one], high[one], total - low[other], total - high[other])
         sums = sorted({near for value in wanted for near in _nearest(reached[-1], min(max(value, 0), total))})

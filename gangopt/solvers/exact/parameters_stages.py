@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.formulations.deadline import building_within
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.instances.parameters_grouping import cut, grouped
 from gangopt.solvers.contract import Controls, Termination
+from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.exact.parameters_counts import even_split, level_counts
-from gangopt.solvers.exact.parameters_levels import Clock, Level, LevelSearch, search_of
-from gangopt.solvers.exact.parameters_milp import Caps, improve
+from gangopt.solvers.exact.parameters_levels import Level, LevelSearch, search_of
+from gangopt.solvers.exact.parameters_milp import Caps, Improved, improve
 from gangopt.solvers.heuristics.parameters import karmarkar_karp, lpt, paa, round_robin
 
 __all__ = ["OBJECTIVES", "Stage", "Staged", "parse_order", "staged"]
@@ -117,14 +120,17 @@ def _take_stage(
     controls: Controls,
     clock: Clock,
 ) -> None:
-    for solution in _candidates(instance, search, state.caps, objective, clock):
-        if _keeps(instance, solution, state.caps):
-            _take_better(instance, state, objective, solution)
     bound = _bound(instance, search, state.caps, objective, clock)
+    with contextlib.suppress(OutOfTime):
+        for solution in _candidates(instance, search, state.caps, objective, clock):
+            if _keeps(instance, solution, state.caps):
+                _take_better(instance, state, objective, solution)
+            if _closed(_value(instance, state.solution, objective), bound, controls.rel_gap):
+                break
     value = _value(instance, state.solution, objective)
     if not _closed(value, bound, controls.rel_gap) and not clock.expired():
-        found = improve(instance, objective, state.caps, state.solution, controls)
-        state.form = f"levels, {found.form}"
+        found = _improved(instance, objective, state, controls)
+        state.form = f"levels, {found.form}" if found.form else state.form
         bound = max(bound, found.bound or 0)
         if found.solution is not None and _keeps(instance, found.solution, state.caps):
             _take_better(instance, state, objective, found.solution)
@@ -143,6 +149,17 @@ def _take_stage(
         state.reason = f"{objective} is {value}, proven at least {bound}"
     state.stages.append(Stage(objective, value, bound))
     state.caps = replace(state.caps, **{objective: value})
+
+
+def _improved(instance: ParametersInstance, objective: str, state: Staged, controls: Controls) -> Improved:
+    """Return what a form adds: nothing where it is too large for memory, or for the time that is left."""
+    try:
+        with building_within(controls.remaining):
+            return improve(instance, objective, state.caps, state.solution, controls)
+    except OutOfTime:
+        return Improved(None, None, "time_limit", "")
+    except ModelTooLargeError:
+        return Improved(None, None, "completed", "")
 
 
 def _closed(value: int, bound: int, rel_gap: float) -> bool:
@@ -166,17 +183,23 @@ def _take_better(instance: ParametersInstance, state: Staged, objective: str, so
 
 def _candidates(
     instance: ParametersInstance, search: LevelSearch, caps: Caps, objective: str, clock: Clock
-) -> list[ParametersSolution]:
-    """Return solutions that may be good at an objective; not all keep the caps."""
+) -> Iterator[ParametersSolution]:
+    """Yield solutions that may be good at an objective, the ones that take longest last; not all keep the caps."""
     if objective == "request_difference":
-        found = [karmarkar_karp(instance)]
+        yield karmarkar_karp(instance)
     elif objective == "size_difference":
-        found = [cut(instance, search.level(_cuts(instance, caps), clock).assignment)]
+        yield cut(instance, search.level(_cuts(instance, caps), clock).assignment)
     else:
-        found = [cut(instance, level.assignment) for level in _fewest(search, caps, clock)]
+        for level in _fewest(search, caps, clock):
+            yield cut(instance, level.assignment)
     if objective != "request_difference" and caps.request_difference is None:
-        return found
-    return [*found, round_robin(instance), paa(instance), *level_counts(instance, caps.requests), even_split(instance)]
+        return
+    for rule in (round_robin, paa):
+        clock.require()
+        yield rule(instance)
+    clock.require()
+    yield from level_counts(instance, caps.requests)
+    yield even_split(instance, clock)
 
 
 def _cuts(instance: ParametersInstance, caps: Caps) -> int:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import itertools
 from functools import lru_cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.instances.catalogue import load
 from gangopt.instances.generators.parameters import network, random
 from gangopt.instances.parameters import ParametersInstance
 from gangopt.instances.parameters_grouping import cut, spread
 from gangopt.solvers.contract import Controls
+from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.exact.parameters import exact, frontier, frontier_method, row_bound
+from gangopt.solvers.exact.parameters_counts import even_split
 from gangopt.solvers.exact.parameters_groups import groupings
-from gangopt.solvers.exact.parameters_levels import Clock, LevelSearch, search_of
+from gangopt.solvers.exact.parameters_lattice import lattices
+from gangopt.solvers.exact.parameters_levels import LevelSearch, search_of
+from gangopt.solvers.exact.parameters_pack import _repair
 from gangopt.solvers.heuristics.parameters import mxnet, paa
 
 OBJECTIVES = ("size_difference", "requests", "request_difference")
@@ -333,3 +339,58 @@ def test_thousands_of_servers_are_no_trouble():
     instance = random(blocks=20_000, servers=2_000, largest=1_000)
     outcome = exact(instance, Controls(time_limit=30.0))
     assert (outcome.termination, outcome.bound, outcome.form) == ("optimal", 1, "levels")
+
+
+def ticking(looks):
+    """Return a clock that expires at the given look at it."""
+    count = itertools.count()
+    return Clock(looks, lambda: next(count))
+
+
+@pytest.mark.parametrize("looks", [1, 2, 4, 8, 30, 200])
+def test_levels_cut_short_at_any_look_are_true(looks):
+    instance = load("parameters/resnet50-p12")
+    known = LevelSearch(instance.sizes.tolist(), 12).level(0, Clock())
+    search = LevelSearch(instance.sizes.tolist(), 12)
+    level = search.level(0, ticking(looks))
+    assert level.bound <= known.bound <= known.assignment.difference <= level.assignment.difference
+    # what was cut short is not remembered
+    assert search.level(0, Clock()).bound == known.bound
+
+
+def test_relaxations_of_sizes_with_many_divisors_stop_at_the_clock():
+    generator = np.random.default_rng(0)
+    sizes = np.prod(generator.choice([2, 3, 5, 7, 11, 13, 17, 19, 23], (400, 7)), axis=1).tolist()
+    with pytest.raises(OutOfTime):
+        lattices(sizes, 10, ticking(5))
+    # one look a unit and threshold, not one a pair of units
+    lattices(sizes, 10, ticking(2000))
+
+
+def test_splitting_every_block_stops_at_the_clock():
+    instance = make([30] * 40, 4)
+    assert instance.evaluate(even_split(instance)).metrics["size_difference"] == 0
+    with pytest.raises(OutOfTime):
+        even_split(instance, ticking(20))
+
+
+def test_sharing_blocks_anew_stops_at_the_clock_and_at_its_memory(monkeypatch):
+    sizes = [7, 5, 4, 3, 3, 2]
+    assert _repair(sizes, [[0, 1, 2], [3, 4, 5]], [12, 12], [12, 12], Clock())
+    with pytest.raises(OutOfTime):
+        _repair(sizes, [[0, 1, 2], [3, 4, 5]], [12, 12], [12, 12], ticking(1))
+    monkeypatch.setattr("gangopt.solvers.exact.parameters_pack._MAX_TABLE", 10)
+    assert not _repair(sizes, [[0, 1, 2], [3, 4, 5]], [12, 12], [12, 12], Clock())
+
+
+@pytest.mark.parametrize(("error", "termination"), [(OutOfTime(), "time_limit"), (ModelTooLargeError(), "completed")])
+def test_form_that_cannot_be_built_leaves_what_the_levels_found(monkeypatch, error, termination):
+    def failing(*_):
+        raise error
+
+    monkeypatch.setattr("gangopt.solvers.exact.parameters_stages.improve", failing)
+    instance = make([11, 7, 5, 3, 2], 3)
+    outcome = exact(instance, Controls(), order="request_difference+size_difference", requests=6)
+    assert (outcome.termination, outcome.form) == (termination, "levels")
+    assert instance.check(outcome.solution) == []
+    assert outcome.reason.startswith("size_difference is ")
