@@ -68,9 +68,8 @@ def _print_what_the_terminal_can() -> None:
 
 def _complain(error: BaseException) -> int:
     """Print one line for an expected error and return its exit code; re-raise what nobody expected."""
-    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
-        _drop_stdout()
-        error = InputError(f"standard output: cannot be written ({error.strerror or error})")
+    if isinstance(error, OSError):
+        error = _of_the_system(error)
     expected = next(((code, text) for kind, code, text in _ENDINGS if isinstance(error, kind)), None)
     if expected is None and not hasattr(error, "format_message"):
         raise error
@@ -78,6 +77,16 @@ def _complain(error: BaseException) -> int:
     line = shorten(text or str(error), LONGEST_LINE) or type(error).__name__
     sys.stderr.write(f"gangopt: {''.join(map(_visible, line))}\n")
     return code
+
+
+def _of_the_system(error: OSError) -> Exception:
+    """Return the error for what the system refuses: a file, or to take any more on stdout."""
+    if error.filename is not None:
+        return InputError(f"{shorten(str(error.filename))}: {error.strerror}")
+    if error.errno not in _UNWRITTEN:
+        return error
+    _drop_stdout()
+    return InputError(f"standard output: cannot be written ({error.strerror})")
 
 
 def _visible(character: str) -> str:

@@ -59,6 +59,7 @@ def workload(
     from gangopt.instances.workload_text import notice_lines, summary_text
 
     _check_suffix(output)
+    check_output(output, inputs=[source, cluster, throughputs])
     machines = None if cluster is None else load_machines(cluster)
     jobs = load_workload(
         source, format=form, cluster=machines, lenient=lenient, throughputs=throughputs, gpu_type=gpu_type
@@ -84,7 +85,6 @@ def _check_suffix(output: Path | None) -> None:
 
     if output is not None and output.suffix.lower() not in (*ENDINGS, *_PICTURES):
         raise InputError(f"{output}: suffix {output.suffix or 'missing'}, allowed: {', '.join((*ENDINGS, *_PICTURES))}")
-    check_output(output)
 
 
 def _write(jobs: Workload, output: Path, gpus: int | None) -> None:

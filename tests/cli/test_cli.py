@@ -27,6 +27,7 @@ def test_list_shows_instances_families_and_clusters(call, refused):
     assert "tiresias-testbed" in out
     code, out, _ = call("list", "resnet50", "--json")
     assert {item["name"] for item in json.loads(out)["instances"]} == set(gangopt.names("resnet50"))
+    assert "parameters/<network>-p<servers> " in call("list", "parameters")[1]
     assert "nothing matches 'zebra'" in refused("list", "zebra")
 
 

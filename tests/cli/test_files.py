@@ -53,6 +53,12 @@ def instance_file(tmp_path):
         ["x" * 5000],
         ["plot", "x" * 5000, "-o", "a.png"],
         ["plot", "none.json", "-o", f"{LONG}.png"],
+        ["workload", "x" * 5000],
+        ["workload", "workload/" + "x" * 5000],
+        ["workload", "workload/tiresias-testbed?seed=1", "--cluster", "x" * 5000],
+        ["show", f"allocation/table?file={'x' * 5000}&gpus=3"],
+        ["certify", "x" * 5000],
+        ["profile", "x" * 5000],
     ],
 )
 def test_long_names_end_in_one_short_line(refused, arguments, tmp_path, monkeypatch):
@@ -80,6 +86,9 @@ def test_an_output_onto_the_input_is_refused(refused, call, instance_file, tmp_p
     assert call("solve", TINY, "-o", saved)[0] == 0
     assert "is read by the same command" in refused("solve", TINY, "--start", saved, "-o", saved)
     assert instance_file.read_bytes() == before
+    log = tmp_path / "jobs.csv"
+    assert call("workload", "workload/tiresias-testbed?seed=1", "-o", log)[0] == 0
+    assert "is read by the same command" in refused("workload", log, "-o", log)
 
 
 def test_a_saved_result_keeps_link_and_permissions(call, tmp_path):
