@@ -83,7 +83,7 @@ class _State:
             termination=termination,
             solution=self.solution,
             bound=bound if math.isfinite(bound) else None,
-            form="counts",
+            form="counts" if self.cores else "dual",
             build_seconds=self.build_seconds,
             solve_seconds=self.controls.elapsed() - self.build_seconds,
             trajectory=tuple(self.trajectory),

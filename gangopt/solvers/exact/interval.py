@@ -70,7 +70,7 @@ class _State:
     solution: IntervalSolution | None = None
     objective: float = math.inf
     bound: float = -math.inf
-    form: str = "classes"
+    form: str = "combinatorial"
     trajectory: list[tuple[float, float | None, float | None]] = field(default_factory=list)
     build_seconds: float = 0.0
     metrics: dict[str, Any] = field(default_factory=dict)
@@ -186,7 +186,7 @@ def _classes(state: _State, data: IntervalData) -> None:
         )
     begin = state.controls.elapsed()
     model = classes_model(instance, data)
-    _solve(state, model, begin, hint_classes, data)
+    _solve(state, "classes", model, begin, hint_classes, data)
     if model.level and next(iter(model.level.values())).value is not None:
         found = read_classes(model, instance)
         state.offer(found)
@@ -209,19 +209,25 @@ def _joint(state: _State, data: IntervalData) -> None:
         raise _Stop("completed", f"{columns:,} columns with every server, form joint is solved up to {MAX_JOINT:,}")
     from pyomo.environ import Constraint
 
-    state.form = "joint"
     begin = state.controls.elapsed()
     model = joint_model(instance, data)
     if math.isfinite(state.bound):
         low = state.bound - 1e-9 * max(1.0, abs(state.bound))
         model.known_bound = Constraint(expr=model.objective_value >= low)
-    _solve(state, model, begin, hint_joint, data)
+    _solve(state, "joint", model, begin, hint_joint, data)
     if model.level and next(iter(model.level.values())).value is not None:
         state.offer(read_joint(model, instance))
     state.check()
 
 
-def _solve(state: _State, model: Any, begin: float, hint: Callable[..., bool], data: IntervalData) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _solve(
+    state: _State,
+    form: str,
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    begin: float,
+    hint: Callable[..., bool],
+    data: IntervalData,
+) -> None:
     """Solve a form from the best solution and take its bound; the values stay on the model."""
     from gangopt.solvers.highs import solve_model
 
@@ -232,7 +238,7 @@ def _solve(state: _State, model: Any, begin: float, hint: Callable[..., bool], d
     state.build_seconds += state.controls.elapsed() - begin
     state.check()
     outcome = solve_model(model, replace(settings_of(state.controls), on_progress=None), warm_start=bool(start))
-    state.version = outcome.version
+    state.form, state.version = form, outcome.version
     if outcome.solution_status == "none":
         model.level.set_values(dict.fromkeys(model.level))
     if outcome.termination == "interrupted":

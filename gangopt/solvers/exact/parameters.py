@@ -88,7 +88,7 @@ def exact(
 
     def notify(state: Staged) -> None:
         score = instance.evaluate(state.solution)
-        bound = _bound_at(instance, score, Clock(0.0))
+        bound = float(_bound_at(instance, score, Clock(0.0)))
         trajectory.append((controls.elapsed(), score.objective, bound))
         if controls.on_progress is not None:
             controls.on_progress(ProgressEvent(controls.elapsed(), score.objective, bound))
