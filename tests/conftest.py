@@ -14,6 +14,7 @@ def small_names():
     """One instance of every decision that each of its forms solves in well under a second."""
     return {
         "allocation": "allocation/random?jobs=3&nodes=3&max_tasks=4",
+        "bid": "bid/random?jobs=3&gpus=4",
         "auction": "auction/untruthful-floor",
         "fair_share": "fair_share/themis-figure5b",
         "interval": "interval/one-server",

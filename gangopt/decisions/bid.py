@@ -1,0 +1,50 @@
+"""What an app bids for each offer of GPUs: its finish-time fairness with the offer."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Form, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_FORMS = "gangopt.formulations.bid"
+_GENERATORS = "gangopt.instances.generators.bid"
+_HEURISTICS = "gangopt.solvers.heuristics.bid"
+
+PROBLEM = Problem(
+    noun="bid",
+    summary="split an app's GPUs among its jobs for every offer of GPUs: the table of its finish-time fairness",
+    sense="minimise",
+    objective="mean finish-time fairness over the offers",
+    unit="ratio",
+    instance="gangopt.instances.bid:BidInstance",
+    solution="gangopt.instances.bid:BidSolution",
+    document="gangopt.instances.documents.bid:BidDocument",
+    solution_document="gangopt.instances.documents.bid:BidSolutionDocument",
+    forms={
+        "classes": Form("classes", _FORMS, "equal jobs of a phase merged, queues in the order of their lengths"),
+        "jobs": Form("jobs", _FORMS, "every job apart: its number of GPUs, its queue, or its GPU time"),
+    },
+    methods={
+        item.name: item
+        for item in (
+            Method("exact", "gangopt.solvers.exact.bid:exact", "every phase of every offer, each proven", exact=True),
+            Method(
+                "even", f"{_HEURISTICS}:even", "GPUs dealt out evenly, jobs back and forth where they outnumber GPUs"
+            ),
+            Method("lpt", f"{_HEURISTICS}:lpt", "longest processing time: the next GPU to the slowest job"),
+        )
+    },
+    families={
+        item.name: item
+        for item in (
+            Family("random", f"{_GENERATORS}:random", "random apps: successive halving, curve stopping or one job"),
+            Family(
+                "table1", f"{_GENERATORS}:table1", "VGG16 or Inception-v3 on one server and across two, as measured"
+            ),
+        )
+    },
+    metrics={"max_rho": "ratio", "min_rho": "ratio"},
+    default_methods=("exact", "even", "lpt"),
+    table_metrics=("max_rho", "min_rho"),
+    describe="gangopt.instances.bid_text:describe",
+)

@@ -1,0 +1,351 @@
+r"""Forms of `bid`: the split of every phase of every offer, each job apart (`jobs`) or equal jobs merged (`classes`).
+
+.. math::
+
+    \min\; & \frac1m \sum_o \Bigl(\text{elapsed} + \sum_i T_{oi}\Bigr) / T_{id}
+
+    \text{whole, a GPU for every job:}\quad & \sum_k y_{ojk} = 1,\quad \sum_{jk} k\, y_{ojk} \le g_o,\quad
+    T_{oi} \ge \sum_k t_{ojk}\, y_{ojk}
+
+    \text{whole, more jobs than GPUs:}\quad & \sum_q z_{ojq} = 1,\quad T_{oi} \ge \sum_j t_{oj1}\, z_{ojq}
+
+    \text{shared:}\quad & x_{oj} \ge w_j S_{oj},\quad \sum_j x_{oj} \le g_o T_{oi},\quad x_{oj} \le d_j T_{oi}
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from pyomo.common.gc_manager import PauseGC
+from pyomo.core.expr.numeric_expr import LinearExpression
+from pyomo.environ import (
+    ConcreteModel,
+    Constraint,
+    Expression,
+    NonNegativeIntegers,
+    NonNegativeReals,
+    Objective,
+    Set,
+    Var,
+    minimize,
+    value,
+)
+
+from gangopt.formulations.size import require_size
+from gangopt.instances.bid import BidInstance, BidSolution
+from gangopt.instances.bid_rows import Split, queued, shared_row, whole_row
+
+__all__ = [
+    "classes_model",
+    "fill_classes",
+    "fill_jobs",
+    "hint_classes",
+    "hint_jobs",
+    "jobs_model",
+    "read_classes",
+    "read_jobs",
+]
+
+
+def fill_jobs(block: Any, instance: BidInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put the split of every phase of every offer on a Block, each job apart.
+
+    Public components: Var `length` [offer, phase] in s; Var `count` [offer, job, k], 1 if the job has k GPUs; Var
+    `queue` [offer, job, q], 1 if it waits for GPU q; Var `gpu_seconds` [offer, job] where GPUs are shared; Expressions
+    `rho` [offer] and `objective_value`. Offers, phases, jobs (runs in the instance's order) and queues count from 0.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    instance : an app with offers
+
+    Raises
+    ------
+    ModelTooLargeError
+        If there would be more columns than are built.
+    """
+    _fill(block, instance, "jobs", _Classes(instance, merge=False))
+
+
+def fill_classes(block: Any, instance: BidInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Put the split of every phase of every offer on a Block, equal jobs of a phase merged into a class.
+
+    As `fill_jobs`, with the first job of each class in place of `job`: `count` holds for every job of the class, and
+    `queue` is the number of its jobs that wait for GPU q. Queues are ordered by length, the longest first.
+
+    Parameters
+    ----------
+    block : ConcreteModel or Block, empty
+    instance : an app with offers
+
+    Raises
+    ------
+    ModelTooLargeError
+        If there would be more columns than are built.
+    """
+    _fill(block, instance, "classes", _Classes(instance, merge=True))
+
+
+class _Classes:
+    """Runs that are equal but for their label, by the first of them, and what of them each offer asks for."""
+
+    def __init__(self, instance: BidInstance, *, merge: bool) -> None:
+        self.merge = merge
+        self.members: dict[int, list[int]] = {}
+        columns = (instance.phase, instance.work, instance.max_gpus, *instance.slowdown.T)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        first: dict[Any, int] = {}
+        for j, row in enumerate(rows):
+            self.members.setdefault(first.setdefault(row, j) if merge else j, []).append(j)
+        self.of_phase = [[c for c in self.members if c in runs] for runs in instance.phases]
+
+    def size(self, c: int) -> int:
+        """Return the number of runs of a class."""
+        return len(self.members[c])
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """Indices of the three kinds of variables."""
+
+    counts: list[tuple[int, int, int]]
+    queues: list[tuple[int, int, int]]
+    shared: list[tuple[int, int]]
+
+
+def _keys(instance: BidInstance, classes: _Classes) -> _Keys:
+    keys = _Keys([], [], [])
+    for o, gpus in enumerate(instance.offer_gpus.tolist()):
+        for i, runs in enumerate(instance.phases):
+            for c in classes.of_phase[i]:
+                if instance.split == "shared":
+                    keys.shared.append((o, c))
+                elif len(runs) > gpus:
+                    keys.queues.extend((o, c, q) for q in range(gpus))
+                else:
+                    most = min(int(instance.max_gpus[c]), 1 + (gpus - len(runs)) // classes.size(c))
+                    keys.counts.extend((o, c, k) for k in range(1, most + 1))
+    return keys
+
+
+def _columns(instance: BidInstance, classes: _Classes) -> int:
+    """Return the number of columns, before any list of them is made."""
+    total = 0
+    for gpus in instance.offer_gpus.tolist():
+        for i, runs in enumerate(instance.phases):
+            number = len(classes.of_phase[i])
+            total += number if instance.split == "shared" else number * min(gpus, max(gpus - len(runs), 0) + 1)
+            total += 1 + (number * gpus if len(runs) > gpus else 0)
+    return total
+
+
+def _fill(block: Any, instance: BidInstance, form: str, classes: _Classes) -> None:  # noqa: ANN401 - Pyomo is untyped
+    require_size(f"bid {form}", _columns(instance, classes))
+    keys = _keys(instance, classes)
+    with PauseGC():
+        block.offers = Set(initialize=range(len(instance.offer_levels)))
+        block.phases = Set(initialize=range(len(instance.phases)))
+        block.length = Var(block.offers, block.phases, domain=NonNegativeReals)
+        _add_counts(block, instance, classes, keys)
+        _add_queues(block, instance, classes, keys)
+        _add_shared(block, instance, classes, keys)
+        _add_gpus_offered(block, instance, classes, keys)
+        ideal, number = instance.ideal_seconds, len(instance.offer_levels)
+        block.rho = Expression(
+            block.offers,
+            rule=lambda _, o: LinearExpression(
+                constant=instance.elapsed / ideal,
+                linear_coefs=[1 / ideal] * len(block.phases),
+                linear_vars=[block.length[o, i] for i in block.phases],
+            ),
+        )
+        block.objective_value = Expression(
+            expr=LinearExpression(
+                constant=instance.elapsed / ideal,
+                linear_coefs=[1 / ideal / number] * len(block.length),
+                linear_vars=list(block.length.values()),
+            )
+        )
+
+
+def _add_counts(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+    """Add the choice of a number of GPUs for every job that has its own."""
+    block.counts = Set(initialize=keys.counts, dimen=3)
+    block.count = Var(block.counts, domain=NonNegativeIntegers, bounds=(0, 1))
+    choices: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for o, c, k in keys.counts:
+        choices[o, c].append(k)
+    block.counted = Set(initialize=list(choices), dimen=2)
+    block.one_count_per_job = Constraint(
+        block.counted,
+        rule=lambda _, o, c: (1, LinearExpression([block.count[o, c, k] for k in choices[o, c]]), 1),
+    )
+
+    def lasts(_: Any, o: int, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        times = [-_seconds(instance, o, c, k) for k in choices[o, c]]
+        terms = [block.count[o, c, k] for k in choices[o, c]]
+        body = LinearExpression(linear_coefs=[1, *times], linear_vars=[block.length[o, int(instance.phase[c])], *terms])
+        return (0, body, None)
+
+    block.length_of_counts = Constraint(block.counted, rule=lasts)
+
+
+def _seconds(instance: BidInstance, offer: int, run: int, gpus: int) -> float:
+    level = 1 if gpus == 1 else int(instance.offer_gpus[offer])
+    return float(instance.work[run] * instance.factor(offer, level)[run] / gpus)
+
+
+def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+    """Add the choice of a queue for every job that waits its turn."""
+    block.places = Set(initialize=keys.queues, dimen=3)
+    block.queue = Var(block.places, domain=NonNegativeIntegers, bounds=lambda _, o, c, q: (0, classes.size(c)))
+    places: dict[tuple[int, int], list[Any]] = defaultdict(list)
+    waiting: dict[tuple[int, int, int], tuple[list[float], list[Any]]] = defaultdict(lambda: ([], []))
+    for o, c, q in keys.queues:
+        places[o, c].append(block.queue[o, c, q])
+        times, terms = waiting[o, int(instance.phase[c]), q]
+        times.append(_seconds(instance, o, c, 1))
+        terms.append(block.queue[o, c, q])
+    block.queued = Set(initialize=list(places), dimen=2)
+    block.one_queue_per_job = Constraint(
+        block.queued,
+        rule=lambda _, o, c: (classes.size(c), LinearExpression(places[o, c]), classes.size(c)),
+    )
+    block.queues = Set(initialize=list(waiting), dimen=3)
+
+    def lasts(_: Any, o: int, i: int, q: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        times, terms = waiting[o, i, q]
+        body = LinearExpression(linear_coefs=[1, *(-item for item in times)], linear_vars=[block.length[o, i], *terms])
+        return (0, body, None)
+
+    block.length_of_queues = Constraint(block.queues, rule=lasts)
+    if classes.merge:
+
+        def ordered(_: Any, o: int, i: int, q: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+            if (o, i, q + 1) not in waiting:
+                return Constraint.Skip
+            times, terms = waiting[o, i, q]
+            shorter, others = waiting[o, i, q + 1]
+            coefficients = [*times, *(-item for item in shorter)]
+            return (0, LinearExpression(linear_coefs=coefficients, linear_vars=[*terms, *others]), None)
+
+        block.longest_queue_first = Constraint(block.queues, rule=ordered)
+
+
+def _add_shared(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+    """Add the GPU time of every job whose GPUs pass from job to job."""
+    demands = {o: instance.demands(o).tolist() for o in {key[0] for key in keys.shared}}
+    block.shared = Set(initialize=keys.shared, dimen=2)
+    block.gpu_seconds = Var(block.shared, domain=NonNegativeReals)
+    block.all_work = Constraint(block.shared, rule=lambda _, o, c: (demands[o][c], block.gpu_seconds[o, c], None))
+
+    def demand(_: Any, o: int, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        terms = [block.gpu_seconds[o, c], block.length[o, int(instance.phase[c])]]
+        return (None, LinearExpression(linear_coefs=[1, -int(instance.max_gpus[c])], linear_vars=terms), 0)
+
+    block.demand = Constraint(block.shared, rule=demand)
+
+
+def _add_gpus_offered(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+    """Add the one row for every phase of every offer that keeps to its GPUs, where GPUs are counted."""
+    used: dict[tuple[int, int], tuple[list[float], list[Any]]] = defaultdict(lambda: ([], []))
+    for o, c, k in keys.counts:
+        coefficients, terms = used[o, int(instance.phase[c])]
+        coefficients.append(k * classes.size(c))
+        terms.append(block.count[o, c, k])
+    for o, c in keys.shared:
+        coefficients, terms = used[o, int(instance.phase[c])]
+        coefficients.append(classes.size(c))
+        terms.append(block.gpu_seconds[o, c])
+    block.split_phases = Set(initialize=list(used), dimen=2)
+
+    def offered(_: Any, o: int, i: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        coefficients, terms = used[o, i]
+        gpus = int(instance.offer_gpus[o])
+        if instance.split == "whole":
+            return (None, LinearExpression(linear_coefs=coefficients, linear_vars=terms), gpus)
+        body = LinearExpression(linear_coefs=[*coefficients, -gpus], linear_vars=[*terms, block.length[o, i]])
+        return (None, body, 0)
+
+    block.gpus_offered = Constraint(block.split_phases, rule=offered)
+
+
+def jobs_model(instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return a ConcreteModel of form `jobs` with its Objective."""
+    return _with_objective(fill_jobs, instance)
+
+
+def classes_model(instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    """Return a ConcreteModel of form `classes` with its Objective."""
+    return _with_objective(fill_classes, instance)
+
+
+def _with_objective(fill: Any, instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    model = ConcreteModel(name=instance.name)
+    fill(model, instance)
+    model.objective = Objective(expr=model.objective_value, sense=minimize)
+    return model
+
+
+def read_jobs(block: Any, instance: BidInstance) -> BidSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the bid table that the values of `count`, `queue` or `length` say."""
+    return _read(block, instance, _Classes(instance, merge=False))
+
+
+def read_classes(block: Any, instance: BidInstance) -> BidSolution:  # noqa: ANN401 - Pyomo is untyped
+    """Return the bid table that the values of `count`, `queue` or `length` say; jobs of a class by index."""
+    return _read(block, instance, _Classes(instance, merge=True))
+
+
+def _read(block: Any, instance: BidInstance, classes: _Classes) -> BidSolution:  # noqa: ANN401 - Pyomo is untyped
+    offers = range(len(instance.offer_levels))
+    if instance.split == "shared":
+        lengths = [[value(block.length[o, i]) for i in block.phases] for o in offers]
+        return BidSolution(tuple(shared_row(instance, o, lengths[o]) for o in offers))
+    held = {(o, j): k for (o, c, k), item in block.count.items() if value(item) > 0.5 for j in classes.members[c]}
+    waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for (o, c, q), item in block.queue.items():
+        waiting[o, c] += [q] * round(value(item))
+    queue = {(o, j): q for (o, c), queues in waiting.items() for j, q in zip(classes.members[c], queues, strict=True)}
+
+    def split(o: int, runs: range) -> Split:
+        if (o, runs.start) in queue:
+            return queued([queue[o, j] for j in runs])
+        return tuple(held[o, j] for j in runs), (None,) * len(runs)
+
+    return BidSolution(tuple(whole_row(instance, o, [split(o, runs) for runs in instance.phases]) for o in offers))
+
+
+def hint_jobs(block: Any, instance: BidInstance, solution: BidSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set every variable to what a bid table says, for a warm start."""
+    _hint(block, instance, solution, _Classes(instance, merge=False))
+
+
+def hint_classes(block: Any, instance: BidInstance, solution: BidSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
+    """Set every variable to what a bid table says; jobs of a class get the fewest GPUs that one of them has."""
+    _hint(block, instance, solution, _Classes(instance, merge=True))
+
+
+def _hint(block: Any, instance: BidInstance, solution: BidSolution, classes: _Classes) -> None:  # noqa: ANN401
+    for (o, i), item in block.length.items():
+        item.set_value(solution.rows[o].seconds[i])
+    for (o, c, k), item in block.count.items():
+        item.set_value(int(k == min(solution.rows[o].shares[j] for j in classes.members[c])))
+    places = {(o, i): _ranks(instance, solution, o, i) for o, i, q in block.queues if q == 0}
+    for (o, c, q), item in block.queue.items():
+        rank = places[o, int(instance.phase[c])] if classes.merge else None
+        queues = [solution.rows[o].queues[j] or 0 for j in classes.members[c]]
+        item.set_value(sum(q == (k if rank is None else rank[k]) for k in queues))
+    for (o, c), item in block.gpu_seconds.items():
+        row = solution.rows[o]
+        item.set_value(row.shares[c] * row.seconds[int(instance.phase[c])])
+
+
+def _ranks(instance: BidInstance, solution: BidSolution, offer: int, phase: int) -> dict[int, int]:
+    """Return the place of every queue of a phase in the order of their lengths, the longest first."""
+    loads = dict.fromkeys(range(int(instance.offer_gpus[offer])), 0.0)
+    for j in instance.phases[phase]:
+        loads[solution.rows[offer].queues[j] or 0] += _seconds(instance, offer, j, 1)
+    return {queue: rank for rank, queue in enumerate(sorted(loads, key=lambda q: (-loads[q], q)))}

@@ -1,0 +1,189 @@
+"""Files of the decision `bid`: an app with its offers, and a bid table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.instances.bid import LEAST, MAX_GPUS, MOST, BidInstance, BidRow, BidSolution
+from gangopt.instances.documents.common import Amount, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.topology import PRIORS
+
+__all__ = [
+    "BidDocument",
+    "BidJobDocument",
+    "BidRowDocument",
+    "BidSolutionDocument",
+    "OfferDocument",
+    "SlowdownDocument",
+]
+
+Level = Literal["slot", "machine", "rack", "cluster"]
+Gpus = Annotated[int, Field(ge=1, le=MAX_GPUS)]
+Ranged = Annotated[float, Field(ge=LEAST, le=MOST)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class SlowdownDocument(_Part):
+    """Time of an iteration at each locality over the undisturbed time."""
+
+    slot: Ranged = Field(default=PRIORS.slot, description="within one slot, and on one GPU")
+    machine: Ranged = Field(default=PRIORS.machine, description="within one machine")
+    rack: Ranged = Field(default=PRIORS.rack, description="across machines of one rack")
+    cluster: Ranged = Field(default=PRIORS.cluster, description="across racks")
+
+    def row(self) -> list[float]:
+        """Return the four values, narrowest first."""
+        return [self.slot, self.machine, self.rack, self.cluster]
+
+
+class BidJobDocument(_Part):
+    """One job in a phase."""
+
+    label: Label = Field(description="name of the job, unlike every other of its phase")
+    iterations: Ranged = Field(description="iterations left in the phase")
+    seconds: Ranged = Field(description="time of one iteration on one GPU, s")
+    max_gpus: Gpus = Field(description="most GPUs that the job makes use of")
+    slowdown: SlowdownDocument = Field(default=SlowdownDocument(), description="by locality; THEMIS's priors if absent")
+
+
+class OfferDocument(_Part):
+    """One offer."""
+
+    gpus: Gpus = Field(description="GPUs offered")
+    level: Level = Field(default="machine", description="narrowest level that holds them")
+
+
+class BidDocument(InstanceDocument):
+    """An app with its remaining phases, and the offers it values."""
+
+    noun: Literal["bid"]
+    split: Literal["whole", "shared"] = Field(
+        default="whole", description="whole: a job keeps whole GPUs all phase; shared: GPUs pass from job to job"
+    )
+    elapsed: Amount = Field(default=0.0, description="time since the app's start, s")
+    budget: Positive | None = Field(
+        default=None, description="GPU time of the app from start to end, GPU-s; null: that of the phases"
+    )
+    cluster_gpus: Gpus = Field(description="GPUs of the cluster")
+    app_gpus: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        default=None, description="most GPUs that the app makes use of; null: the most of any phase"
+    )
+    contention: Ranged = Field(description="time-weighted number of apps present")
+    phases: list[Annotated[list[BidJobDocument], Field(min_length=1)]] = Field(
+        min_length=1, description="jobs of every phase, the current one first"
+    )
+    offers: list[OfferDocument] = Field(min_length=1, description="a row of the bid table each")
+
+    def to_instance(self) -> BidInstance:
+        """Return the instance that the file describes."""
+        runs = [(i, job) for i, jobs in enumerate(self.phases) for job in jobs]
+        return BidInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            jobs=tuple(job.label for _, job in runs),
+            phase=np.array([i for i, _ in runs]),
+            iterations=np.array([job.iterations for _, job in runs]),
+            seconds=np.array([job.seconds for _, job in runs]),
+            max_gpus=np.array([job.max_gpus for _, job in runs]),
+            slowdown=np.array([job.slowdown.row() for _, job in runs]),
+            offer_gpus=np.array([item.gpus for item in self.offers]),
+            offer_levels=tuple(item.level for item in self.offers),
+            split=self.split,
+            elapsed=self.elapsed,
+            budget=self.budget,
+            cluster_gpus=self.cluster_gpus,
+            app_gpus=self.app_gpus,
+            contention=self.contention,
+        )
+
+    @classmethod
+    def from_instance(cls, instance: BidInstance) -> Self:
+        """Return the file content of an instance."""
+        columns = zip(
+            instance.jobs,
+            instance.iterations.tolist(),
+            instance.seconds.tolist(),
+            instance.max_gpus.tolist(),
+            instance.slowdown.tolist(),
+            strict=True,
+        )
+        runs = [
+            BidJobDocument(
+                label=label,
+                iterations=iterations,
+                seconds=seconds,
+                max_gpus=most,
+                slowdown=SlowdownDocument(slot=row[0], machine=row[1], rack=row[2], cluster=row[3]),
+            )
+            for label, iterations, seconds, most, row in columns
+        ]
+        offers = zip(instance.offer_gpus.tolist(), instance.offer_levels, strict=True)
+        return cls.model_validate(
+            {
+                "noun": "bid",
+                "version": 1,
+                "name": instance.name,
+                "description": instance.description,
+                "source": instance.source,
+                "split": instance.split,
+                "elapsed": instance.elapsed,
+                "budget": instance.budget,
+                "cluster_gpus": instance.cluster_gpus,
+                "app_gpus": instance.app_gpus,
+                "contention": instance.contention,
+                "phases": [runs[part.start : part.stop] for part in instance.phases],
+                "offers": [{"gpus": gpus, "level": level} for gpus, level in offers],
+            }
+        )
+
+
+class BidRowDocument(_Part):
+    """One row of a bid table."""
+
+    gpus: int = Field(description="GPUs of the offer")
+    level: Level = Field(description="narrowest level that holds them")
+    rho: float = Field(description="finish-time fairness with the offer")
+    seconds: list[float] = Field(description="length of every phase, s")
+    shares: list[int | float] = Field(description="GPUs of every job, phase by phase")
+    queues: list[int | None] = Field(description="GPU for which a job waits its turn; null if it does not wait")
+
+
+class BidSolutionDocument(SolutionDocument):
+    """A bid table."""
+
+    rows: list[BidRowDocument] = Field(description="a row for every offer, in their order")
+
+    def to_solution(self) -> BidSolution:
+        """Return the solution that the file describes."""
+        return BidSolution(
+            tuple(
+                BidRow(row.gpus, row.level, row.rho, tuple(row.seconds), tuple(row.shares), tuple(row.queues))
+                for row in self.rows
+            )
+        )
+
+    @classmethod
+    def from_solution(cls, solution: BidSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(
+            rows=[
+                BidRowDocument.model_validate(
+                    {
+                        "gpus": row.gpus,
+                        "level": row.level,
+                        "rho": row.rho,
+                        "seconds": list(row.seconds),
+                        "shares": list(row.shares),
+                        "queues": list(row.queues),
+                    }
+                )
+                for row in solution.rows
+            ]
+        )

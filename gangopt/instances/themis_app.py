@@ -1,0 +1,230 @@
+"""Machine-learning apps as THEMIS's agents see them: the tuner's side of the interface, and finish-time fairness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from gangopt.errors import InputError
+from gangopt.instances.bid import MAX_GPUS, MOST
+from gangopt.topology import PRIORS, Slowdown
+
+__all__ = [
+    "CurveTuner",
+    "HalvingTuner",
+    "JobInfo",
+    "budget_of",
+    "ideal_seconds",
+    "median_job",
+    "remaining_phases",
+    "rho_of_jobs",
+    "rho_of_single_job",
+]
+
+
+@dataclass(frozen=True)
+class JobInfo:
+    """What a tuner tells of one job.
+
+    Attributes
+    ----------
+    label : name of the job, unlike every other of its phase
+    iterations_remaining : iterations left in the phase, above 0
+    seconds_per_iteration : time of one iteration on one GPU, s, above 0
+    max_gpus : most GPUs that the job makes use of
+    locality_sensitivity : slowdown by locality
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, figure 7.
+    """
+
+    label: str
+    iterations_remaining: float
+    seconds_per_iteration: float
+    max_gpus: int = 1
+    locality_sensitivity: Slowdown = PRIORS
+
+    def __post_init__(self) -> None:
+        for name in ("iterations_remaining", "seconds_per_iteration"):
+            number = getattr(self, name)
+            if not 0 < number <= MOST:
+                raise InputError(f"job {self.label}: {name} {number:g}, above 0 and up to {MOST:g} is needed")
+        if not 1 <= self.max_gpus <= MAX_GPUS:
+            raise InputError(f"job {self.label}: max_gpus {self.max_gpus}, 1 to {MAX_GPUS} is needed")
+
+    @property
+    def work(self) -> float:
+        """Time of all its iterations on one GPU, s."""
+        return self.iterations_remaining * self.seconds_per_iteration
+
+
+@runtime_checkable
+class HalvingTuner(Protocol):
+    """A tuner that goes through phases and keeps the better jobs of each, as Hyperband does.
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, figure 7: getNumPhases, getJobsInPhase.
+    """
+
+    def num_phases(self) -> int:
+        """Return the number of phases that are left, the current one included; 0 if the app has finished."""
+
+    def jobs_in_phase(self, phase: int, gpus: int) -> Sequence[JobInfo]:
+        """Return the jobs of a phase if the app had a number of GPUs.
+
+        Parameters
+        ----------
+        phase : 0 is the current phase; of later ones the jobs are estimates, since survivors are not known
+        gpus : GPUs of the app
+
+        Returns
+        -------
+        sequence of JobInfo
+        """
+
+
+@runtime_checkable
+class CurveTuner(Protocol):
+    """A tuner that stops jobs by the forecast of their performance curve, as Hyperdrive does.
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, figure 7: getJobsRemaining.
+    """
+
+    def jobs_remaining(self, gpus: int) -> Sequence[JobInfo]:
+        """Return the jobs that still run if the app had a number of GPUs, with the most iterations forecast for each.
+
+        Parameters
+        ----------
+        gpus : GPUs of the app
+
+        Returns
+        -------
+        sequence of JobInfo
+            Empty if the app has finished.
+        """
+
+
+def remaining_phases(tuner: HalvingTuner | CurveTuner, gpus: int) -> list[Sequence[JobInfo]]:
+    """Return the jobs of every phase that is left; an app of curve stopping has one phase, to its last job.
+
+    Parameters
+    ----------
+    tuner : the app's tuner
+    gpus : GPUs that the app would have
+
+    Returns
+    -------
+    list of sequence of JobInfo
+        Empty if the app has finished.
+    """
+    if isinstance(tuner, HalvingTuner):
+        return [tuner.jobs_in_phase(phase, gpus) for phase in range(tuner.num_phases())]
+    jobs = tuner.jobs_remaining(gpus)
+    return [jobs] if jobs else []
+
+
+def median_job(jobs: Sequence[JobInfo]) -> JobInfo:
+    """Return the median job by time of an iteration, the slower one of two in the middle (ties: the later one).
+
+    Parameters
+    ----------
+    jobs : at least one
+
+    Returns
+    -------
+    JobInfo
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, section 4.3: survivors of later phases are not known, the median job stands in.
+    """
+    return sorted(jobs, key=lambda job: job.seconds_per_iteration)[len(jobs) // 2]
+
+
+def budget_of(phases: Sequence[Sequence[JobInfo]]) -> float:
+    """Return the GPU time of all jobs of all phases on one GPU each, GPU-s."""
+    return math.fsum(job.work for jobs in phases for job in jobs)
+
+
+def ideal_seconds(budget: float, cluster_gpus: int, app_gpus: int, average_apps: float) -> float:
+    r"""Return the finish time of an app in an exclusive share of the cluster, s.
+
+    .. math:: T_{id} = N_{avg} \, B / \min(R_C, \text{app\_gpus})
+
+    Parameters
+    ----------
+    budget : B, GPU time of the app from start to end, GPU-s
+    cluster_gpus : R_C, GPUs of the cluster
+    app_gpus : most GPUs that the app makes use of
+    average_apps : N_avg, time-weighted number of apps present
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, equations 1 and 2.
+    """
+    return budget / min(cluster_gpus, app_gpus) * average_apps
+
+
+def rho_of_single_job(
+    job: JobInfo, *, gpus: int, level: str, elapsed: float, iterations: float, cluster_gpus: int, average_apps: float
+) -> float:
+    r"""Return the finish-time fairness of an app of one job.
+
+    .. math:: \rho(G) = \frac{\text{elapsed} + \text{iterations left} \cdot t S(G) / \min(|G|, d)}
+        {N_{avg} \cdot \text{iterations} \cdot t / \min(R_C, d)}
+
+    Parameters
+    ----------
+    job : the job, with its iterations left, t and d
+    gpus : GPUs of the allocation; 0 gives infinity
+    level : narrowest level that holds them
+    elapsed : time since the app's start, s
+    iterations : iterations from start to end
+    cluster_gpus : R_C
+    average_apps : N_avg
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, equation 1.
+    """
+    if gpus == 0:
+        return math.inf
+    slowdown = job.locality_sensitivity.at("slot" if min(gpus, job.max_gpus) == 1 else level)
+    shared = elapsed + job.work * slowdown / min(gpus, job.max_gpus)
+    return shared / ideal_seconds(iterations * job.seconds_per_iteration, cluster_gpus, job.max_gpus, average_apps)
+
+
+def rho_of_jobs(lengths: Sequence[float], elapsed: float, ideal: float) -> float:
+    r"""Return the finish-time fairness of an app of several jobs.
+
+    .. math:: \rho = (\text{elapsed} + \sum_i \max_j T(G_{ij})) / T_{id}
+
+    Parameters
+    ----------
+    lengths : length of every phase that is left, that of its last job, s
+    elapsed : time since the app's start, s
+    ideal : T_id, s
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, equation 2.
+    """
+    return math.fsum((elapsed, *lengths)) / ideal

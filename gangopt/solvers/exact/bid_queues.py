@@ -1,0 +1,160 @@
+"""Jobs in queues for equal GPUs, the longest queue as short as possible (P||Cmax), in exact whole numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangopt.solvers.exact.bid_queues_improve import improved
+from gangopt.solvers.heuristics.bid_splits import longest_first
+
+if TYPE_CHECKING:
+    from gangopt.solvers.highs import SolveSettings
+
+__all__ = ["QueueSplit", "longest_queue", "lower_bound", "shortest_queues", "whole_times"]
+
+MORE_STEPS = 2_000
+"""Random steps of the search for better queues once the relaxed flow has left a gap."""
+
+
+@dataclass(frozen=True)
+class QueueSplit:
+    """Queues with a bound.
+
+    Attributes
+    ----------
+    queues : queue of every job
+    longest : length of the longest queue, in the unit of the times
+    bound : no split has a shorter longest queue than this
+    """
+
+    queues: list[int]
+    longest: int
+    bound: int
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing shorter exists."""
+        return self.longest == self.bound
+
+
+def whole_times(times: Sequence[float]) -> tuple[list[int], Fraction]:
+    """Return times as whole multiples of their largest common unit, and the unit, without rounding.
+
+    Parameters
+    ----------
+    times : times, s, above 0
+
+    Returns
+    -------
+    tuple of list of int and Fraction
+        Multiples, and the unit in s.
+    """
+    exact = [Fraction(item) for item in times]
+    denominator = lcm(*(item.denominator for item in exact))
+    multiples = [item.numerator * (denominator // item.denominator) for item in exact]
+    divisor = gcd(*multiples)
+    return [item // divisor for item in multiples], Fraction(divisor, denominator)
+
+
+def lower_bound(times: Sequence[int], gpus: int) -> int:
+    r"""Return a length that the longest queue cannot be below.
+
+    .. math:: \max\Bigl(\lceil \tfrac1g \sum_j p_j \rceil,\;
+        \max_{k \ge 0} \sum_{i=0}^{k} p_{(kg+1-i)}\Bigr)
+
+    with p sorted in descending order: of the kg + 1 longest jobs, k + 1 share a GPU.
+
+    Parameters
+    ----------
+    times : whole times
+    gpus : number of GPUs
+
+    Returns
+    -------
+    int
+    """
+    ordered = sorted(times, reverse=True)
+    shared = (sum(ordered[k * gpus - k : k * gpus + 1]) for k in range((len(ordered) - 1) // gpus + 1))
+    return max(-(-sum(ordered) // gpus), *shared)
+
+
+def shortest_queues(
+    times: Sequence[int], gpus: int, settings: Callable[[], SolveSettings | None] | None = None
+) -> QueueSplit:
+    """Return queues whose longest is as short as possible, proven unless the solver is cut off.
+
+    Longest processing time first, then better by parting pairs of queues anew. Where that does not meet the lower
+    bound, bisection finds the least length that the linear relaxation of a flow does not exclude, which is a bound, and
+    integer flows look for queues there and, by bisection, above.
+
+    Parameters
+    ----------
+    times : whole times, above 0
+    gpus : number of GPUs
+    settings : called for the settings of each HiGHS solve, and stops by None; None for no solve at all
+
+    Returns
+    -------
+    QueueSplit
+    """
+    queues = longest_first(np.array(times, dtype=np.float64), gpus).tolist()
+    bound = lower_bound(times, gpus)
+    queues = improved(times, queues, gpus, bound)
+    best = QueueSplit(queues, longest_queue(times, queues), bound)
+    return best if best.proven or settings is None else _by_flows(times, gpus, best, settings)
+
+
+def longest_queue(times: Sequence[int], queues: Sequence[int]) -> int:
+    """Return the length of the longest queue.
+
+    Parameters
+    ----------
+    times : whole times
+    queues : queue of every job
+
+    Returns
+    -------
+    int
+    """
+    loads: Counter[int] = Counter()
+    for item, queue in zip(times, queues, strict=True):
+        loads[queue] += item
+    return max(loads.values())
+
+
+def _by_flows(
+    times: Sequence[int], gpus: int, best: QueueSplit, settings: Callable[[], SolveSettings | None]
+) -> QueueSplit:
+    from gangopt.solvers.exact.bid_queues_flow import FlowAnswer, queues_by_flow
+
+    def ask(length: int, *, relaxed: bool) -> FlowAnswer:
+        chosen = settings()
+        return FlowAnswer(None) if chosen is None else queues_by_flow(times, gpus, length, chosen, relaxed=relaxed)
+
+    low, high = best.bound, best.longest
+    while low < high:
+        middle = (low + high) // 2
+        answer = ask(middle, relaxed=True)
+        if answer.fits is None:
+            break
+        low, high = (low, middle) if answer.fits else (middle + 1, high)
+    queues = improved(times, best.queues, gpus, low, steps=MORE_STEPS)
+    best = QueueSplit(queues, longest_queue(times, queues), low)
+    middle = low
+    while best.bound < best.longest:
+        answer = ask(middle, relaxed=False)
+        if answer.fits is None:
+            break
+        if answer.queues is not None:
+            best = QueueSplit(answer.queues, longest_queue(times, answer.queues), best.bound)
+        else:
+            best = replace(best, bound=middle + 1)
+        middle = (best.bound + best.longest) // 2
+    return best
