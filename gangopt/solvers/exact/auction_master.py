@@ -170,7 +170,7 @@ class Master:
         relaxed = self._relax(rows)
         incumbent = Optimum(start, self.product(start) if start else Fraction(0), np.inf, proven=False)
         if relaxed is None:
-            return incumbent
+            return replace(incumbent, bound=self._most(rows))
         bound, reduced, point = relaxed
         if point is not None:
             incumbent = self._better(incumbent, point)
@@ -192,6 +192,13 @@ class Master:
             at = self._group_row[without]
             lower[at], upper[at] = max(0.0, lower[at] - 1.0), upper[at] - 1.0
         return lower, upper
+
+    def _most(self, rows: tuple[Floats, Floats]) -> float:
+        """Return what the objective would be if every app had its best column."""
+        best: dict[int, float] = {}
+        for (g, _), j in self.columns.items():
+            best[g] = max(best.get(g, 0.0 if self.plan.groups[g].needs else -np.inf), float(self._arrays.costs[j]))
+        return float(sum(cost * rows[1][self._group_row[g]] for g, cost in best.items()))
 
     def _relax(self, rows: tuple[Floats, Floats]) -> tuple[float, Floats, Floats | None] | None:
         """Return bound, reduced costs and, if it is whole, the point of the linear relaxation; None if stopped."""

@@ -177,6 +177,20 @@ def test_a_time_limit_leaves_intervals_that_hold_the_payments():
         assert low <= share <= high
 
 
+def test_no_time_at_all_leaves_a_bound_and_a_feasible_allocation():
+    class Expired(Controls):
+        def remaining(self):
+            return 0.0
+
+    instance = random(apps=8, racks=4, seed=2)
+    outcome = exact(instance, Expired())
+    assert outcome.termination == "time_limit"
+    assert instance.check(outcome.solution) == []
+    best = instance.evaluate(solved(instance).solution).objective
+    assert instance.evaluate(outcome.solution).objective <= best <= outcome.bound
+    assert outcome.solution.payments == ()
+
+
 def test_a_start_is_used_and_improved():
     instance = random(apps=5, seed=1)
     best = solved(instance)

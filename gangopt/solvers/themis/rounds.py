@@ -1,0 +1,311 @@
+"""Rounds of auctions: leases end, their GPUs are offered again, and apps work in between until all are done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from gangopt.errors import InputError, NoSolutionError
+from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.themis.arbiter import Agent, allocation_phase, visibility_phase
+from gangopt.solvers.themis.arbiter_rounding import Rounding
+from gangopt.solvers.themis.rounds_apps import Crowd
+from gangopt.topology import Cluster
+
+__all__ = ["Leases", "Round", "RoundSettings", "Rounds", "RunningApp", "hold_round", "run_rounds"]
+
+_IDLE_ROUNDS = 200
+"""Rounds in a row after which nobody holds a GPU: the run is given up then."""
+
+
+class RunningApp(Agent, Protocol):
+    """An app that bids and works."""
+
+    @property
+    def arrival(self) -> float:
+        """Time of arrival, s."""
+
+    def join(self, cluster: Cluster, crowd: Crowd) -> None:
+        """Enter the cluster."""
+
+    def advance(self, seconds: float, gpus: tuple[int, ...]) -> None:
+        """Work for so many seconds on these GPUs."""
+
+    def moved(self) -> None:
+        """Note that the GPUs changed."""
+
+    def seconds_left(self, gpus: tuple[int, ...]) -> float:
+        """Return how long the rest takes on these GPUs, infinite if it never ends."""
+
+    def final_rho(self, end: float) -> float:
+        """Return rho of the app that ended at this time."""
+
+
+class Leases:
+    """Who holds which GPU until when."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[str, float]] = {}
+
+    def held(self, now: float) -> dict[str, tuple[int, ...]]:
+        """Return the GPUs of each app whose leases go on after a time, ascending."""
+        found: dict[str, list[int]] = {}
+        for gpu, (label, end) in sorted(self._of.items()):
+            if end > now:
+                found.setdefault(label, []).append(gpu)
+        return {label: tuple(gpus) for label, gpus in found.items()}
+
+    def of(self, label: str) -> tuple[int, ...]:
+        """Return all GPUs of an app, those of ended leases included, ascending."""
+        return tuple(gpu for gpu, (owner, _) in sorted(self._of.items()) if owner == label)
+
+    def free(self, gpus: int, now: float) -> tuple[int, ...]:
+        """Return which of GPUs 0 to `gpus` - 1 have no lease that goes on after a time."""
+        return tuple(gpu for gpu in range(gpus) if gpu not in self._of or self._of[gpu][1] <= now)
+
+    def next_end(self) -> float:
+        """Return when the next lease ends, infinite without any."""
+        return min((end for _, end in self._of.values()), default=math.inf)
+
+    def grant(self, label: str, gpus: Iterable[int], end: float) -> None:
+        """Lease GPUs to an app until a time."""
+        for gpu in gpus:
+            self._of[gpu] = (label, end)
+
+    def end(self, gpus: Iterable[int]) -> None:
+        """End the leases of GPUs."""
+        for gpu in gpus:
+            self._of.pop(gpu, None)
+
+
+@dataclass(frozen=True)
+class RoundSettings:
+    """How rounds are held.
+
+    Attributes
+    ----------
+    fairness : f; the 1 - f of the apps with the greatest rho bid
+    lease : seconds for which GPUs are leased
+    rounding : how c times a bundle becomes whole GPUs
+    payments : whether apps pay
+    seconds : most wall time of one auction's solver, None for no limit
+    """
+
+    fairness: float = 0.8
+    lease: float = 600.0
+    rounding: Rounding = "floor"
+    payments: bool = True
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.fairness <= 1:
+            raise InputError(f"fairness knob f={self.fairness}, a number from 0 to 1 is needed")
+        if not (0 < self.lease < math.inf):
+            raise InputError(f"lease={self.lease}, seconds above 0 are needed")
+
+
+@dataclass(frozen=True)
+class Round:
+    """What happened in one round.
+
+    Attributes
+    ----------
+    now : time, s
+    offered : GPUs on offer
+    bidders : labels of the apps that bid
+    won, given : GPUs by label of bidders, and of others that left-overs went to
+    outcome : of the auction, None if nobody bid
+    """
+
+    now: float
+    offered: tuple[int, ...]
+    bidders: tuple[str, ...]
+    won: Mapping[str, tuple[int, ...]]
+    given: Mapping[str, tuple[int, ...]]
+    outcome: AuctionSolution | None
+
+
+def hold_round(
+    cluster: Cluster,
+    agents: Sequence[Agent],
+    leases: Leases,
+    now: float,
+    settings: RoundSettings,
+    seed: int = 0,
+) -> Round:
+    """Offer all GPUs without a running lease, hold the auction, and lease what comes of it; leases that run go on.
+
+    Parameters
+    ----------
+    cluster : where the GPUs are
+    agents : of the apps present, in a fixed order
+    leases : changed: ended leases are taken away, new ones added
+    now : time, s
+    settings : how rounds are held
+    seed : of the gifts and of rounding
+
+    Returns
+    -------
+    Round
+    """
+    offered = leases.free(len(cluster.gpus), now)
+    before = {agent.label: leases.of(agent.label) for agent in agents}
+    held = leases.held(now)
+    seen = visibility_phase(agents, cluster, offered, held, now=now, fairness=settings.fairness)
+    result = allocation_phase(
+        seen,
+        cluster,
+        rounding=settings.rounding,
+        payments=settings.payments,
+        seed=seed,
+        controls=Controls(time_limit=settings.seconds),
+        before=before,
+    )
+    leases.end(offered)
+    for label, gpus in (*result.won.items(), *result.given.items()):
+        leases.grant(label, gpus, now + settings.lease)
+    return Round(now, offered, tuple(agent.label for agent in seen.bidders), result.won, result.given, result.outcome)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What came of a run.
+
+    Attributes
+    ----------
+    ends : when each app ended, s, by label
+    rho : finish-time fairness of each app at its end
+    rounds : every round, in order
+    gpu_seconds : GPU-time leased to apps until they ended
+    """
+
+    ends: Mapping[str, float]
+    rho: Mapping[str, float]
+    rounds: tuple[Round, ...]
+    gpu_seconds: float
+
+
+def run_rounds(
+    apps: Sequence[RunningApp],
+    cluster: Cluster,
+    settings: RoundSettings | None = None,
+    *,
+    seed: int = 0,
+    on_round: Callable[[Round], None] | None = None,
+) -> Rounds:
+    """Run rounds until every app has ended.
+
+    A round is held whenever GPUs are without a lease and some app could use them: when leases end, when an app arrives,
+    and when an app ends and gives its GPUs back. GPUs that a round leaves over are offered again with the next event,
+    at the latest after one lease.
+
+    Parameters
+    ----------
+    apps : in the order in which ties are broken
+    cluster : where the GPUs are
+    settings : how rounds are held, None for the paper's f = 0.8 and leases of 10 minutes
+    seed : of gifts and rounding
+    on_round : called with each round
+
+    Returns
+    -------
+    Rounds
+
+    Raises
+    ------
+    InputError
+        If two apps have one label.
+    NoSolutionError
+        If, round after round, nobody gets a GPU: with rounding `floor` and few bystanders, payments can take all.
+    """
+    labels = [app.label for app in apps]
+    if len(set(labels)) < len(labels):
+        raise InputError("two apps of one label in the rounds")
+    run = _Run(apps, cluster, RoundSettings() if settings is None else settings, seed, on_round)
+    while run.waiting or run.present:
+        run.step()
+    return Rounds(run.ends, run.rho, tuple(run.rounds), run.gpu_seconds)
+
+
+class _Run:
+    """The state between events."""
+
+    def __init__(
+        self,
+        apps: Sequence[RunningApp],
+        cluster: Cluster,
+        settings: RoundSettings,
+        seed: int,
+        on_round: Callable[[Round], None] | None,
+    ) -> None:
+        self.cluster, self.settings, self.on_round = cluster, settings, on_round
+        self.order = {app.label: position for position, app in enumerate(apps)}
+        self.waiting = sorted(apps, key=lambda app: (app.arrival, self.order[app.label]))
+        self.present: list[RunningApp] = []
+        self.leases, self.crowd = Leases(), Crowd()
+        self.generator = np.random.default_rng(seed)
+        self.now = 0.0
+        self.retry = math.inf
+        self.idle = 0
+        self.ends: dict[str, float] = {}
+        self.rho: dict[str, float] = {}
+        self.rounds: list[Round] = []
+        self.gpu_seconds = 0.0
+
+    def step(self) -> None:
+        """Go to the next event: what happens at one time is all done before a round is held."""
+        ending = {app.label: self.now + app.seconds_left(self.leases.of(app.label)) for app in self.present}
+        arrival = self.waiting[0].arrival if self.waiting else math.inf
+        then = max(self.now, min(arrival, self.leases.next_end(), self.retry, *ending.values()))
+        for app in self.present:
+            gpus = self.leases.of(app.label)
+            app.advance(then - self.now, gpus)
+            self.gpu_seconds += (then - self.now) * len(gpus)
+        self.now = then
+        for app in [app for app in self.present if ending[app.label] <= then]:
+            self._leave(app)
+        while self.waiting and self.waiting[0].arrival <= then:
+            self._arrive(self.waiting.pop(0))
+        self._hold()
+
+    def _arrive(self, app: RunningApp) -> None:
+        app.join(self.cluster, self.crowd)
+        self.crowd.arrive(app.label, self.now)
+        self.present.append(app)
+        self.present.sort(key=lambda item: self.order[item.label])
+
+    def _leave(self, app: RunningApp) -> None:
+        self.ends[app.label], self.rho[app.label] = self.now, app.final_rho(self.now)
+        self.leases.end(self.leases.of(app.label))
+        self.present.remove(app)
+        self.crowd.leave(self.now)
+
+    def _hold(self) -> None:
+        self.retry = math.inf
+        held = self.leases.held(self.now)
+        wanted = any(app.demand(self.now, held.get(app.label, ())) for app in self.present)
+        if not wanted or not self.leases.free(len(self.cluster.gpus), self.now):
+            return
+        before = {app.label: self.leases.of(app.label) for app in self.present}
+        found = hold_round(
+            self.cluster, self.present, self.leases, self.now, self.settings, int(self.generator.integers(2**31))
+        )
+        for app in self.present:
+            if self.leases.of(app.label) != before[app.label]:
+                app.moved()
+        self.rounds.append(found)
+        if self.on_round is not None:
+            self.on_round(found)
+        if self.leases.free(len(self.cluster.gpus), self.now):
+            self.retry = self.now + self.settings.lease
+        self.idle = 0 if self.leases.held(self.now) else self.idle + 1
+        if self.idle >= _IDLE_ROUNDS:
+            raise NoSolutionError(
+                f"nobody was left a GPU in {self.idle} rounds in a row: payments take all; use rounding random or a "
+                "larger f"
+            )
