@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gangopt.cli.naming import warn_of_hiding
 from gangopt.cli.options import AsJson, Output, Quiet, RelGap, Seed, Threads, TimeLimit
 from gangopt.cli.output import check_output, print_json
 from gangopt.errors import InputError
@@ -48,11 +49,14 @@ def compare(
     from gangopt.solvers.comparison import check_suffix
     from gangopt.solvers.comparison_report import comparison_text
 
+    journal = None if output is None else output.with_name(output.name + ".rows")
     if output is not None:
         check_suffix(output)
-        check_output(output)
+        for written in (output, journal):
+            check_output(written, inputs=names)
     listed = list(dict.fromkeys(expand(names)))
-    journal = None if output is None else output.with_name(output.name + ".rows")
+    for name in listed:
+        warn_of_hiding(name)
     with _compare_progress(len(listed), quiet) as on_rows:
         comparison = run_compare(
             listed,
@@ -71,12 +75,19 @@ def compare(
     if len(failed) == len(comparison.rows) and failed:
         _discard(journal)
         raise InputError(str(failed[0].reason))
-    print_json(comparison.to_json()) if as_json else typer.echo(comparison_text(comparison))
+    try:
+        print_json(comparison.to_json()) if as_json else typer.echo(comparison_text(comparison))
+    finally:
+        _write(comparison, output, journal)
+    _end(comparison, journal)
+
+
+def _write(comparison: Comparison, output: Path | None, journal: Path | None) -> None:
+    """Write the comparison and remove the journal that it makes superfluous."""
     if output is not None:
         comparison.write(output)
         if not comparison.interrupted:
             _discard(journal)
-    _end(comparison, journal)
 
 
 def _end(comparison: Comparison, journal: Path | None) -> None:

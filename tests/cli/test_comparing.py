@@ -146,3 +146,40 @@ def test_infeasible_rows_have_their_reason_below_the_table(call, tmp_path):
     assert code == 1
     reason = gangopt.solve(gangopt.load(file)).reason
     assert out.rstrip().endswith(f"exact infeasible: {reason}")
+
+
+def test_an_instance_file_is_not_overwritten(call, tmp_path):
+    file = tmp_path / "own.json"
+    write_json(file, to_document(gangopt.load(TINY)))
+    before = file.read_bytes()
+    code, out, err = call("compare", file, "--methods", "lpt", "-o", file)
+    assert (code, out) == (2, "")
+    assert "is read by the same command" in err
+    assert file.read_bytes() == before
+
+
+def test_a_name_too_long_for_the_journal_is_refused_before_anything_is_computed(call, tmp_path):
+    code, out, err = call("compare", TINY, "--methods", "lpt", "-o", tmp_path / ("x" * 248 + ".json"))
+    assert (code, out) == (2, "")
+    assert "cannot be written" in err
+
+
+def test_a_file_that_hides_a_name_is_told(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "parameters/resnet50-p10"
+    (tmp_path / "parameters").mkdir()
+    write_json(tmp_path / name, to_document(gangopt.load(TINY)))
+    code, _, err = call("compare", name, "--methods", "lpt", "--json")
+    assert code == 0
+    assert f"{name} is read from the local file" in err
+
+
+def test_the_file_is_written_even_if_the_table_cannot_be_printed(call, tmp_path, monkeypatch):
+    def broken(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("gangopt.solvers.comparison_report.comparison_text", broken)
+    file = tmp_path / "rows.json"
+    call("compare", TINY, "--methods", "lpt", "-o", file)
+    assert len(json.loads(file.read_text())["rows"]) == 1
+    assert not file.with_name("rows.json.rows").exists()
