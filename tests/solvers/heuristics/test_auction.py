@@ -1,0 +1,102 @@
+"""What GPUs can be divided by beside the proven optimum."""
+
+import importlib.util
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+import gangopt
+from gangopt.errors import InputError
+from gangopt.instances.auction_bids import AppBid
+from gangopt.solvers.heuristics.auction import drf, greedy, max_min_rho, proportional, random, themis
+
+spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
+cases = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(cases)
+
+
+@settings(max_examples=40)
+@given(instance=cases.auctions())
+def test_every_rule_is_feasible_and_no_better_than_the_optimum(instance):
+    best = gangopt.solve(instance).objective
+    for rule in (themis, proportional, greedy, max_min_rho, drf, random):
+        solution = rule(instance)
+        assert instance.check(solution) == []
+        assert instance.evaluate(solution).objective <= best * (1 + 1e-12)
+
+
+def test_without_payments_the_fair_allocation_stays():
+    instance = gangopt.load("auction/two-apps-two-racks")
+    assert instance.evaluate(proportional(instance)).objective == pytest.approx(5 / 11)
+    assert instance.evaluate(themis(instance)).objective == pytest.approx(1 / 4)
+
+
+def test_roundings_of_the_winner_who_has_begun():
+    # c = 4/5 of two GPUs: one by the floor; V = 1/2 won, 2/5 to keep, one GPU is worth 1/3
+    instance = gangopt.load("auction/untruthful-elapsed")
+    assert themis(instance).bundles[0] == ((0, 1),)
+    assert themis(instance, rounding="value").bundles[0] == ((0, 1),)
+    kept = {themis(instance, rounding="random", seed=seed).bundles[0] for seed in range(30)}
+    assert kept == {((0, 1),), ((0, 2),)}
+
+
+def test_drf_is_blind_to_places():
+    instance = gangopt.load("auction/themis-figure5a")
+    assert drf(instance).bundles == (((0, 2), (1, 2)), ((0, 2), (1, 2)))
+
+
+def test_drf_counts_what_is_held():
+    rows = [(k, "cluster", k) for k in range(1, 5)]
+    holder = AppBid.from_rows("h", rows, value_at_zero=1, held=((0, 2),))
+    instance = cases.auction([holder, AppBid.from_rows("b", rows)], [(4,)])
+    assert drf(instance).bundles == (((0, 1),), ((0, 3),))
+
+
+def test_the_largest_rho_is_lowered_first():
+    slow, fast = cases.linear_bid("slow", 12, 8), cases.linear_bid("fast", 4, 8)
+    instance = cases.auction([slow, fast], [(8,)])
+    assert max_min_rho(instance).bundles == (((0, 6),), ((0, 2),))
+    assert greedy(instance).bundles == (((0, 4),), ((0, 4),))
+
+
+def test_a_gang_is_served_whole():
+    gang = AppBid.from_rows("gang", [(4, "rack", 1)])
+    instance = cases.auction([cases.linear_bid("a", 1, 1), gang], [(3, 2)])
+    solution = greedy(instance)
+    assert instance.value(1, solution.bundles[1]) == 1
+    assert instance.value(0, solution.bundles[0]) == 1
+
+
+def test_steps_stay_where_an_app_already_is():
+    instance = cases.auction([cases.linear_bid("a", 8, 6), cases.linear_bid("b", 8, 2)], [(4, 4), (4,)])
+    bundles = greedy(instance).bundles
+    assert {int(instance.machine_rack[m]) for m, _ in bundles[0]} == {0}
+
+
+def test_random_is_seeded():
+    instance = gangopt.load("auction/random?apps=6")
+    assert random(instance, seed=1) == random(instance, seed=1) != random(instance, seed=2)
+
+
+def test_nothing_is_given_beyond_demand():
+    instance = cases.auction([cases.linear_bid("a", 8, 2)], [(8,)])
+    for rule in (drf, random, greedy, max_min_rho):
+        assert sum(k for _, k in rule(instance).bundles[0]) == 2
+
+
+def test_a_zero_time_limit_is_refused():
+    instance = gangopt.load("auction/untruthful-floor")
+    with pytest.raises(InputError, match="seconds=0"):
+        themis(instance, seconds=0)
+    with pytest.raises(InputError, match="seconds=-1"):
+        proportional(instance, seconds=-1)
+
+
+def test_the_mean_of_random_is_truthful_where_the_floor_is_not():
+    truth = gangopt.load("auction/untruthful-elapsed")
+    winner = gangopt.solve(truth).solution
+    share, value = winner.payments[0][0], truth.value(0, winner.bundles[0])
+    # the winner of the pair ends, in the mean, with what the loser has: nothing is gained by exaggerating
+    assert share * value == truth.value(1, winner.bundles[1]) == Fraction(2, 5)
