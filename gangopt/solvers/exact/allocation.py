@@ -12,23 +12,21 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from gangopt.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import building_within
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact.allocation_core import CoreAnswer, objective_unit, solve_core
 from gangopt.solvers.exact.allocation_dual import Dual, PricedGrids, Selection, maximise_bound
 from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.exact.incumbent import GAP, Incumbent
 from gangopt.solvers.heuristics.allocation_moves import seed_configurations, to_solution
 
 __all__ = ["exact"]
-
-GAP = 1e-10
-"""Relative gap at which an optimum counts as proven inside this method; what is reported is proven to 1e-9."""
 
 FIRST_COLUMNS = 300
 """Columns beyond the cheapest of each class in the first core model."""
@@ -38,65 +36,25 @@ GROWTH = 8
 
 
 @dataclass
-class _State:
-    """What is known so far: incumbent and bound, with their history."""
+class _State(Incumbent):
+    """What is known so far, and how many core models there were."""
 
-    instance: AllocationInstance
-    controls: Controls
-    solution: AllocationSolution | None = None
-    objective: float = math.inf
-    bound: float = -math.inf
-    trajectory: list[tuple[float, float | None, float | None]] = field(default_factory=list)
-    build_seconds: float = 0.0
     cores: int = 0
     core_columns: int = 0
     evaluations: int = 0
-    version: str = ""
-    options: dict[str, object] = field(default_factory=dict)
 
-    def offer(self, solution: AllocationSolution | None, bound: float = -math.inf) -> None:
+    def offer(self, solution: AllocationSolution | None = None, bound: float | None = None) -> None:
         """Take a solution if the judge finds it feasible and better, and a bound if it is better."""
-        before = (self.objective, self.bound)
-        if solution is not None and not self.instance.check(solution):
-            objective = self.instance.evaluate(solution).objective
-            if objective < self.objective:
-                self.solution, self.objective = solution, objective
-        self.bound = max(self.bound, bound)
-        if (self.objective, self.bound) != before:
-            seconds = self.controls.elapsed()
-            objective_now = self.objective if self.solution is not None else None
-            bound_now = self.bound if math.isfinite(self.bound) else None
-            self.trajectory.append((seconds, objective_now, bound_now))
-            if self.controls.on_progress is not None:
-                self.controls.on_progress(ProgressEvent(seconds, objective_now, bound_now))
-
-    def proven(self) -> bool:
-        """Return whether the gap is at most what was asked for."""
-        if self.solution is None:
-            return False
-        return self.objective - self.bound <= max(GAP, self.controls.rel_gap) * abs(self.bound)
+        super().offer(None if solution is None or self.instance.check(solution) else solution, bound)
 
     def outcome(self, termination: Termination, reason: str | None = None) -> Outcome:
         """Return the Outcome of what is known."""
-        bound = min(self.bound, self.objective)
-        return Outcome(
-            termination=termination,
-            solution=self.solution,
-            bound=bound if math.isfinite(bound) else None,
-            form="counts" if self.cores else "dual",
-            build_seconds=self.build_seconds,
-            solve_seconds=self.controls.elapsed() - self.build_seconds,
-            trajectory=tuple(self.trajectory),
-            solver="highs" if self.version else "",
-            version=self.version,
-            options=self.options,
-            metrics={
-                "core_models": self.cores,
-                "core_columns": self.core_columns,
-                "bound_evaluations": self.evaluations,
-            },
-            reason=reason,
-        )
+        self.metrics = {
+            "core_models": self.cores,
+            "core_columns": self.core_columns,
+            "bound_evaluations": self.evaluations,
+        }
+        return self.concluded(termination, reason, "counts" if self.cores else "dual")
 
 
 def exact(instance: AllocationInstance, controls: Controls) -> Outcome:
@@ -197,7 +155,7 @@ def _core(state: _State, grids: PricedGrids, base: Selection, threshold: float) 
 
     def forward(progress: Progress) -> None:
         if progress.bound is not None:
-            state.offer(None, min(base.bound + unit * progress.bound, base.bound + threshold))
+            state.offer(bound=min(base.bound + unit * progress.bound, base.bound + threshold))
 
     settings = SolveSettings(
         time_limit=controls.remaining(),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gangopt.decisions import problems
@@ -28,16 +28,14 @@ from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_solution import PlacementSolution
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact import placement as exact_placement
 from gangopt.solvers.exact.by_form import settings_of
+from gangopt.solvers.exact.incumbent import Incumbent
 from gangopt.solvers.exact.interval_prices import all_local_bound, priced
 from gangopt.solvers.heuristics.interval import attempts, in_turn, signed, split_options
 
 __all__ = ["exact", "pair"]
-
-GAP = 1e-10
-"""Relative gap at which an optimum counts as proven inside this method; what is reported is proven to 1e-9."""
 
 STARTS = (("optimus", "optimus"), ("optimus", "pack"), ("drf", "pack"), ("equal", "optimus"))
 LARGE_STARTS = (("optimus", "optimus"), ("equal", "optimus"))
@@ -62,59 +60,21 @@ class _Stop(Exception):  # noqa: N818 - a signal between functions of this modul
 
 
 @dataclass
-class _State:
-    """What is known so far."""
+class _State(Incumbent):
+    """What is known so far, and the form that was solved last."""
 
-    instance: IntervalInstance
-    controls: Controls
-    solution: IntervalSolution | None = None
-    objective: float = math.inf
-    bound: float = -math.inf
     form: str = "combinatorial"
-    trajectory: list[tuple[float, float | None, float | None]] = field(default_factory=list)
-    build_seconds: float = 0.0
-    metrics: dict[str, Any] = field(default_factory=dict)
-    version: str = ""
-
-    def offer(self, solution: IntervalSolution | None = None, bound: float | None = None) -> None:
-        """Take a solution if it is better, and a bound if it is better."""
-        before = (self.objective, self.bound)
-        if solution is not None:
-            objective = self.instance.evaluate(solution).objective
-            if objective < self.objective:
-                self.objective, self.solution = objective, solution
-        if bound is not None:
-            self.bound = max(self.bound, min(bound, self.objective))
-        if before != (self.objective, self.bound):
-            known = self.bound if math.isfinite(self.bound) else None
-            best = self.objective if self.solution is not None else None
-            self.trajectory.append((self.controls.elapsed(), best, known))
-            if self.controls.on_progress is not None:
-                self.controls.on_progress(ProgressEvent(self.controls.elapsed(), best, known))
 
     def check(self) -> None:
         """End the method where the optimum is proven to the gap asked for, or the time is over."""
-        known = math.isfinite(self.bound)
-        if known and self.objective - self.bound <= max(self.controls.rel_gap, GAP) * abs(self.bound):
+        if self.proven():
             raise _Stop("optimal")
         if self.controls.remaining() == 0.0:
             raise _Stop("time_limit")
 
     def outcome(self, stop: _Stop) -> Outcome:
         """Return what was found and proved."""
-        return Outcome(
-            termination=stop.termination,
-            solution=self.solution,
-            bound=self.bound if math.isfinite(self.bound) else None,
-            form=self.form,
-            build_seconds=self.build_seconds,
-            solve_seconds=self.controls.elapsed() - self.build_seconds,
-            trajectory=tuple(self.trajectory),
-            solver="highs" if self.version else "",
-            version=self.version,
-            metrics=self.metrics,
-            reason=stop.reason,
-        )
+        return self.concluded(stop.termination, stop.reason, self.form)
 
 
 def exact(instance: IntervalInstance, controls: Controls) -> Outcome:

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from gangopt.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.instances.network_placement import NetworkPlacementInstance
+from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.exact.incumbent import Incumbent
 from gangopt.solvers.exact.network_placement_bounds import Reduced, lower_bound, reduce_machines
 from gangopt.solvers.exact.network_placement_improve import improve
 from gangopt.solvers.exact.network_placement_packing import RULES, Packer, Packing, require_room
@@ -74,53 +75,21 @@ def exact(
     return run.outcome(termination, reason)
 
 
-class _Run:
+class _Run(Incumbent):
     """One call: the incumbent, the bound, and what was used to find them; levels in MiB per iteration."""
 
     def __init__(self, instance: NetworkPlacementInstance, controls: Controls) -> None:
-        self.instance, self.controls = instance, controls
+        super().__init__(instance, controls, bound=float(instance.traffic.max()))
         self.clock = Clock(controls.remaining())
         self.reduced: Reduced = reduce_machines(instance, self.clock)
         require_room(instance, self.reduced)
         self.packer = Packer(instance, self.reduced, self.clock)
-        self.solution: NetworkPlacementSolution | None = None
-        self.objective = float("inf")
-        self.bound = float(instance.traffic.max())
-        self.trajectory: list[tuple[float, float | None, float | None]] = []
-        self.build_seconds = 0.0
         self.models = 0
-        self.solver, self.version = "", ""
-        self.options: dict[str, Any] = {}
-        if controls.start is not None:
-            self.offer(controls.start)
-
-    def offer(self, solution: NetworkPlacementSolution) -> bool:
-        """Take a feasible solution if it is better than the incumbent."""
-        value = self.instance.evaluate(solution).objective
-        if value >= self.objective:
-            return False
-        self.solution, self.objective = solution, value
-        self._report()
-        return True
-
-    def raise_bound(self, bound: float) -> bool:
-        """Take a bound if it is better than the present one; never beyond the incumbent."""
-        bound = min(bound, self.objective)
-        if bound <= self.bound:
-            return False
-        self.bound = bound
-        self._report()
-        return True
-
-    def _report(self) -> None:
-        objective = None if self.solution is None else self.objective
-        self.trajectory.append((self.controls.elapsed(), objective, self.bound))
-        if self.controls.on_progress is not None:
-            self.controls.on_progress(ProgressEvent(self.controls.elapsed(), objective, self.bound))
+        self.offer(controls.start)
 
     def closed(self) -> bool:
         """Return whether the gap asked for, or that of a proven optimum, is reached."""
-        return self.objective - self.bound <= max(self.controls.rel_gap, 2 * _PROVEN) * self.bound
+        return self.proven(2 * _PROVEN)
 
     def combinatorial(self) -> None:
         """Bound, pack at levels between bound and incumbent, and exchange."""
@@ -131,7 +100,7 @@ class _Run:
         highest = reduced.background + reduced.workers
         best = self._packed(highest)
         low = lower_bound(reduced, highest if best is None else best.level, self.clock)
-        self.raise_bound(low * scale)
+        self.offer(bound=low * scale)
         if best is None:
             return
         best = self._better(self._packed(low), best)
@@ -181,7 +150,7 @@ class _Run:
         return self.bound, self.objective * (1 - _PROVEN)
 
     def _ceiling(self) -> float:
-        return float(self.instance.traffic.max()) + self.reduced.scale * self.instance.workers
+        return float(self.instance.traffic.max() + self.reduced.scale * self.instance.workers)
 
     def _model(self) -> Any:  # noqa: ANN401 - Pyomo is untyped
         from pyomo.environ import ConcreteModel, Objective
@@ -207,12 +176,12 @@ class _Run:
         settings = replace(settings_of(self.controls), options=_TOLERANCES, explain=False, on_progress=None)
         solved = solve_model(model, settings)
         self.models += 1
-        self.solver, self.version, self.options = solved.solver, solved.version, solved.options
+        self.version, self.options = solved.version, solved.options
         if solved.termination == "infeasible":
             if self.solution is None:
                 names = ", ".join(self.instance.resources)
                 raise InfeasibleError(f"resource_capacity ({names}): no machine set holds all tasks together")
-            self.raise_bound(highest)
+            self.offer(bound=highest)
             return None
         if solved.values is not None:
             solution = read_level(model, self.instance)
@@ -220,25 +189,12 @@ class _Run:
                 self.offer(solution)
         if solved.bound is not None and lowest < highest:
             # the model only knows levels up to `highest`; above it the bound says nothing
-            self.raise_bound(min(solved.bound, highest))
+            self.offer(bound=min(solved.bound, highest))
         if solved.termination == "optimal":
             return None
         return solved.termination, solved.message
 
     def outcome(self, termination: Termination, reason: str | None) -> Outcome:
         """Return what was found."""
-        elapsed = self.controls.elapsed()
-        return Outcome(
-            termination=termination,
-            solution=self.solution,
-            bound=self.bound,
-            form="level" if self.models else "combinatorial",
-            build_seconds=self.build_seconds,
-            solve_seconds=elapsed - self.build_seconds,
-            trajectory=tuple(self.trajectory),
-            solver=self.solver,
-            version=self.version,
-            options=self.options,
-            metrics={"level_models": self.models, "machines_modelled": len(self.reduced.machines)},
-            reason=reason,
-        )
+        self.metrics = {"level_models": self.models, "machines_modelled": len(self.reduced.machines)}
+        return self.concluded(termination, reason, "level" if self.models else "combinatorial")

@@ -74,23 +74,21 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
     Outcome
         With the bound of form `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s) of the form.
     """
-    started = controls.elapsed()
     begin = time.perf_counter()
-    search = Search(instance, controls, PlacementData.of(instance), np.random.default_rng(controls.seed))
+    data = PlacementData.of(instance)
+    search = Search(instance=instance, controls=controls, data=data, rng=np.random.default_rng(controls.seed))
     search.build_seconds = time.perf_counter() - begin
     try:
         _run(search, orders)
     except OutOfTime:
-        return search.outcome("optimal" if search.done else "time_limit", started)
+        return search.outcome("optimal" if search.proven() else "time_limit")
     except KeyboardInterrupt:
-        return search.outcome("interrupted", started)
-    if search.done:
-        return search.outcome("optimal", started)
+        return search.outcome("interrupted")
+    if search.proven():
+        return search.outcome("optimal")
     if controls.remaining() == 0:
-        return search.outcome("time_limit", started)
-    return search.outcome(
-        "completed", started, "no part improves the placement, and form pieces is too large to prove it"
-    )
+        return search.outcome("time_limit")
+    return search.outcome("completed", "no part improves the placement, and form pieces is too large to prove it")
 
 
 def _run(search: Search, orders: int) -> None:
@@ -100,10 +98,10 @@ def _run(search: Search, orders: int) -> None:
     search.offer(optimus(instance))
     _find_levels(search)
     search.offer(bound=sum_alone(instance, search.data, search.levels))
-    if not search.done:
+    if not search.proven():
         search.settings()
         search.offer(pack(instance))
-    if search.done:
+    if search.proven():
         return
     with building_within(search.controls.remaining):
         _search(search, orders)
@@ -115,12 +113,12 @@ def _search(search: Search, orders: int) -> None:
         return
     relaxed, choice, held = packed
     for _ in range(VARIATIONS):
-        if search.done or len(held) == len(choice.limits):
+        if search.proven() or len(held) == len(choice.limits):
             break
         varied = relaxed.vary(choice, search.rng, search.settings(PART_SECONDS))
         other = _pack(search, varied, min(orders, VARIED_ORDERS))
         held = other if len(other) > len(held) else held
-    if not search.done:
+    if not search.proven():
         _repair(search, choice, held)
 
 
@@ -138,10 +136,10 @@ def _bound_and_pack(search: Search, orders: int) -> tuple[LevelsBound, Choice, H
     """Bound the placement and pack what the form chose; None where that ends the search."""
     known = search.objective
     relaxed, choice = _bound(search)
-    if search.done or choice is None:
+    if search.proven() or choice is None:
         return None
     held = _pack(search, choice, orders)
-    if not search.done and search.objective < NEAR * known:
+    if not search.proven() and search.objective < NEAR * known:
         # the form was scaled to a placement far worse than this one, and is solved again in the units of this one
         return _bound_and_pack(search, orders)
     return relaxed, choice, held
@@ -179,7 +177,7 @@ def _pack(search: Search, choice: Choice, orders: int) -> Held:
 def _repair(search: Search, choice: Choice, held: Held) -> None:
     """Place the jobs that found no server, at their levels if possible; else improve parts, or prove the whole."""
     held = _complete(search, held, choice.limits)
-    if search.done:
+    if search.proven():
         return
     raised = {j: limit if j in held else math.inf for j, limit in choice.limits.items()}
     held = _complete(search, held, raised)
@@ -188,7 +186,7 @@ def _repair(search: Search, choice: Choice, held: Held) -> None:
     if count_pieces(search) > SMALL:
         _improve(search)
     known = math.inf
-    while not search.done and search.objective < NEAR * known:
+    while not search.proven() and search.objective < NEAR * known:
         known = search.objective
         prove(search)
 
@@ -209,7 +207,7 @@ def _complete(search: Search, held: Held, limits: Mapping[int, float]) -> Held:
     rng, size = search.rng, float(FIRST_OTHERS)
     for _ in range(ROUNDS):
         missing = [j for j in limits if j not in held]
-        if not missing or search.done:
+        if not missing or search.proven():
             break
         first = rng.permutation(missing)[:2].tolist()
         others = rng.permutation(sorted(held))[: round(size)].tolist()
@@ -240,7 +238,7 @@ def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, fl
 def _improve(search: Search) -> None:
     """Solve parts of the best placement for the objective until none has improved it for long."""
     failures, size = 0, float(FIRST_OTHERS)
-    while failures < FREE_ROUNDS and not search.done and search.solution is not None:
+    while failures < FREE_ROUNDS and not search.proven() and search.solution is not None:
         held = {j: pieces for j, pieces in enumerate(search.solution.pieces) if pieces}
         others = search.rng.permutation(sorted(held))[: round(size)].tolist()
         first = search.rng.permutation(_longer_than_alone(search, held))[:2].tolist()

@@ -261,7 +261,7 @@ def test_a_core_too_small_is_made_larger(monkeypatch: pytest.MonkeyPatch) -> Non
     best = gangopt.solve(instance)
     offer = module._State.offer
 
-    def only_from_cores(state: module._State, solution: object, bound: float = -np.inf) -> None:
+    def only_from_cores(state: module._State, solution: object = None, bound: float | None = None) -> None:
         offer(state, solution if state.cores else None, bound)
 
     monkeypatch.setattr(module, "FIRST_COLUMNS", 1)

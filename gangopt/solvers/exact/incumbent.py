@@ -1,0 +1,105 @@
+"""The best solution and the best bound that an exact method knows while it runs, with their history."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+
+__all__ = ["GAP", "Incumbent"]
+
+GAP = 1e-10
+"""Relative gap at which an optimum counts as proven inside a method; what is reported is proven to 1e-9."""
+
+
+@dataclass
+class Incumbent:
+    """State of one call of a method that minimises.
+
+    Attributes
+    ----------
+    instance, controls : what is solved, and how
+    solution, objective, bound : best solution, its objective by the judge, and the best proven bound; infinite without
+    trajectory : (seconds, objective, bound) at every change
+    build_seconds : wall time to build models
+    version : of HiGHS, once it has solved something
+    options : given to HiGHS
+    metrics : named figures of the method
+    begun : seconds since the start of the call when the method began
+    """
+
+    instance: Any
+    controls: Controls
+    solution: Any = None
+    objective: float = math.inf
+    bound: float = -math.inf
+    trajectory: list[tuple[float, float | None, float | None]] = field(default_factory=list)
+    build_seconds: float = 0.0
+    version: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    begun: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begun = self.controls.elapsed()
+
+    def offer(self, solution: Any = None, bound: float | None = None) -> None:  # noqa: ANN401 - each decision has its own solution type
+        """Take a solution if it is better, and a bound if it is better; a bound never beyond the best solution.
+
+        Parameters
+        ----------
+        solution : a feasible solution, or None
+        bound : a proven bound, or None
+        """
+        before = (self.objective, self.bound)
+        if solution is not None:
+            objective = self.instance.evaluate(solution).objective
+            if objective < self.objective:
+                self.objective, self.solution = objective, solution
+        if bound is not None:
+            self.bound = max(self.bound, min(bound, self.objective))
+        if before != (self.objective, self.bound):
+            self.trajectory.append((self.controls.elapsed(), *self._known()))
+            if self.controls.on_progress is not None:
+                self.controls.on_progress(ProgressEvent(*self.trajectory[-1]))
+
+    def _known(self) -> tuple[float | None, float | None]:
+        bound = min(self.bound, self.objective)
+        return (None if self.solution is None else self.objective), (bound if math.isfinite(bound) else None)
+
+    def proven(self, gap: float = GAP) -> bool:
+        """Return whether the bound meets the best solution to the gap that was asked for, or to this one."""
+        if math.isinf(self.bound) or self.solution is None:
+            return False
+        return self.objective - self.bound <= max(self.controls.rel_gap, gap) * abs(self.bound)
+
+    def concluded(self, termination: Termination, reason: str | None, form: str) -> Outcome:
+        """Return what was found and proved.
+
+        Parameters
+        ----------
+        termination : why the method stopped
+        reason : one line on it, or None
+        form : the form that HiGHS solved last, or what the method calls its own way
+
+        Returns
+        -------
+        Outcome
+        """
+        return Outcome(
+            termination=termination,
+            solution=self.solution,
+            bound=self._known()[1],
+            form=form,
+            build_seconds=self.build_seconds,
+            solve_seconds=self.controls.elapsed() - self.begun - self.build_seconds,
+            trajectory=tuple(self.trajectory),
+            solver="highs" if self.version else "",
+            version=self.version,
+            options=self.options,
+            metrics=self.metrics,
+            reason=reason,
+        )
