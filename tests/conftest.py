@@ -21,5 +21,6 @@ def small_names():
         "network_placement": "network_placement/four-machines",
         "parameters": "parameters/random?blocks=5&servers=2&seed=3",
         "placement": "placement/random?servers=3&jobs=2&seed=1",
+        "schedule": "schedule/tiresias-figure7",
         "threshold": "threshold/random?jobs=8&seed=1",
     }

@@ -1,0 +1,73 @@
+"""When each gang runs: the offline optimum, with preemption, that online policies are measured against."""
+
+from __future__ import annotations
+
+from gangopt.registry import Family, Form, Method, Problem
+
+__all__ = ["PROBLEM"]
+
+_GENERATORS = "gangopt.instances.generators.schedule"
+_HEURISTICS = "gangopt.solvers.heuristics.schedule"
+
+PROBLEM = Problem(
+    noun="schedule",
+    summary="run gangs that arrive over time on shared GPUs, with preemption, so that they complete soon on average",
+    sense="minimise",
+    objective="weighted mean completion time",
+    unit="s",
+    instance="gangopt.instances.schedule:ScheduleInstance",
+    solution="gangopt.instances.schedule:ScheduleSolution",
+    document="gangopt.instances.documents.schedule:ScheduleDocument",
+    solution_document="gangopt.instances.documents.schedule:ScheduleSolutionDocument",
+    forms={
+        item.name: item
+        for item in (
+            Form(
+                "event",
+                "gangopt.formulations.schedule_event",
+                "lengths of the sets that run between arrivals and completions, in order of completion; at any time",
+            ),
+            Form(
+                "slotted",
+                "gangopt.formulations.schedule_slotted",
+                "whether each job runs in each slot; for instances with a slot",
+            ),
+        )
+    },
+    methods={
+        item.name: item
+        for item in (
+            Method(
+                "exact",
+                "gangopt.solvers.exact.schedule:exact",
+                "the policies' best schedule, bounds by prices of GPU seconds, and a form for what they leave",
+                exact=True,
+            ),
+            Method("srsf", f"{_HEURISTICS}:srsf", "least remaining time times GPUs first"),
+            Method("srtf", f"{_HEURISTICS}:srtf", "least remaining time first"),
+            Method("sf", f"{_HEURISTICS}:sf", "fewest GPUs first"),
+            Method("fifo", f"{_HEURISTICS}:fifo", "first come, first served, without preemption"),
+            Method("2d-las", f"{_HEURISTICS}:las", "least attained service first, looked at every interval"),
+            Method("2d-gittins", f"{_HEURISTICS}:gittins", "greatest Gittins index first, by the printed formula"),
+            Method("tiresias-g", f"{_HEURISTICS}:tiresias_g", "Gittins index within queues by attained service"),
+        )
+    },
+    families={
+        item.name: item
+        for item in (
+            Family("random", f"{_GENERATORS}:random", "random gangs, running times, arrivals and weights"),
+            Family("slice", f"{_GENERATORS}:slice", "some consecutive jobs of a log, on counted GPUs or a cluster"),
+        )
+    },
+    metrics={
+        "total_jct": "s",
+        "max_jct": "s",
+        "makespan": "s",
+        "queueing": "s",
+        "preemptions": "stops",
+    },
+    default_methods=("exact", "srsf", "srtf", "sf", "fifo", "2d-las", "2d-gittins", "tiresias-g"),
+    table_metrics=("max_jct", "preemptions"),
+    describe="gangopt.instances.schedule_text:describe",
+    describe_solution="gangopt.instances.schedule_text:describe_solution",
+)

@@ -1,0 +1,108 @@
+"""Files of the decision `schedule`: jobs with the GPUs that they share, and when each of them runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from gangopt.instances.documents.common import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
+
+__all__ = ["JobDocument", "RunDocument", "ScheduleDocument", "ScheduleSolutionDocument"]
+
+
+class JobDocument(BaseModel):
+    """One job."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    label: Label = Field(description="name of the job, unlike every other")
+    arrival: Amount = Field(description="time of arrival, s")
+    gpus: Count = Field(description="GPUs that the job holds whenever it runs")
+    duration: Positive = Field(description="running time on these GPUs, s")
+    weight: Positive = Field(default=1.0, description="what a second of the job's completion time counts")
+
+
+class ScheduleDocument(InstanceDocument):
+    """Jobs, and the GPUs or machines that they share."""
+
+    noun: Literal["schedule"]
+    n_gpus: Count = Field(description="GPUs of the cluster")
+    machines: list[Count] = Field(default=[], description="GPUs of each machine; empty: GPUs are only counted")
+    slot: Positive | None = Field(default=None, description="jobs start and stop at multiples of it, s; null: any time")
+    jobs: list[JobDocument] = Field(min_length=1, description="jobs in any order of arrival")
+
+    def to_instance(self) -> ScheduleInstance:
+        """Return the instance that the file describes."""
+        return ScheduleInstance(
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            jobs=tuple(job.label for job in self.jobs),
+            arrival=np.array([job.arrival for job in self.jobs], dtype=np.float64),
+            gpus=np.array([job.gpus for job in self.jobs], dtype=np.int64),
+            duration=np.array([job.duration for job in self.jobs], dtype=np.float64),
+            weight=np.array([job.weight for job in self.jobs], dtype=np.float64),
+            n_gpus=self.n_gpus,
+            machines=tuple(self.machines),
+            slot=self.slot,
+        )
+
+    @classmethod
+    def from_instance(cls, instance: ScheduleInstance) -> Self:
+        """Return the file content of an instance."""
+        columns = (instance.arrival, instance.gpus, instance.duration, instance.weights)
+        rows = zip(instance.jobs, *(column.tolist() for column in columns), strict=True)
+        return cls(
+            noun="schedule",
+            version=1,
+            name=instance.name,
+            description=instance.description,
+            source=instance.source,
+            n_gpus=instance.n_gpus,
+            machines=list(instance.machines),
+            slot=instance.slot,
+            jobs=[
+                JobDocument(label=label, arrival=arrival, gpus=gpus, duration=duration, weight=weight)
+                for label, arrival, gpus, duration, weight in rows
+            ],
+        )
+
+
+class RunDocument(BaseModel):
+    """A stretch of time in which a job runs."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    start: Amount = Field(description="s")
+    end: Amount = Field(description="s")
+    places: list[Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]] = Field(
+        default=[], description="[machine, GPUs] pairs; empty where GPUs are only counted"
+    )
+
+
+class ScheduleSolutionDocument(SolutionDocument):
+    """When each job runs."""
+
+    runs: list[list[RunDocument]] = Field(description="for every job its runs in order of time")
+
+    def to_solution(self) -> ScheduleSolution:
+        """Return the solution that the file describes."""
+        return ScheduleSolution(
+            tuple(
+                tuple(Run(run.start, run.end, tuple((m, g) for m, g in run.places)) for run in runs)
+                for runs in self.runs
+            )
+        )
+
+    @classmethod
+    def from_solution(cls, solution: ScheduleSolution) -> Self:
+        """Return the file content of a solution."""
+        return cls(
+            runs=[
+                [RunDocument(start=run.start, end=run.end, places=[[m, g] for m, g in run.places]) for run in runs]
+                for runs in solution.runs
+            ]
+        )

@@ -1,0 +1,192 @@
+"""Schedules that online policies make: each one is a replay of the instance's jobs under the policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gangopt.errors import NoSolutionError
+from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
+
+if TYPE_CHECKING:
+    from gangopt.solvers.replay.records import Policy
+    from gangopt.solvers.replay.result import Replay
+    from gangopt.topology import Cluster
+
+__all__ = ["fifo", "gittins", "las", "replayed", "sf", "srsf", "srtf", "tiresias_g"]
+
+INTERVAL = 60.0
+"""s between two looks of policies that look at attained service, where the instance has no slot."""
+
+
+def replayed(instance: ScheduleInstance, policy: Policy) -> ScheduleSolution:
+    """Return the schedule that a policy makes of the instance's jobs, without overheads.
+
+    On machines every gang takes the fewest that could hold it (rule `consolidated`), or waits. Weights are unknown to
+    the policies. Ties are broken by arrival and then by the instance's order.
+
+    Parameters
+    ----------
+    instance : the jobs
+    policy : what a replay takes
+
+    Returns
+    -------
+    ScheduleSolution
+
+    Raises
+    ------
+    NoSolutionError
+        If the policy starts or stops a job within a slot of the instance.
+    """
+    from gangopt.instances.workload import Workload
+    from gangopt.solvers.replay.run import replay
+
+    jobs = Workload.from_columns(
+        {
+            "id": [str(j) for j in range(len(instance.jobs))],
+            "arrival": instance.arrival,
+            "gpus": instance.gpus,
+            "duration": instance.duration,
+        }
+    )
+    if instance.machines:
+        result = replay(jobs, _cluster(instance.machines), policy, placement="consolidated")
+    else:
+        result = replay(jobs, instance.n_gpus, policy)
+    solution = ScheduleSolution(_runs(result, len(instance.jobs)))
+    within = [item for item in instance.check(solution) if item.rule == "whole_slots"]
+    if within:
+        raise NoSolutionError(f"{policy.name} does not keep to the slots of {instance.name}: {within[0]}")
+    return solution
+
+
+def _cluster(machines: tuple[int, ...]) -> Cluster:
+    from gangopt.topology import Cluster, MachineGroup
+
+    groups = [MachineGroup(1, count, name=f"m{index}-") for index, count in enumerate(machines)]
+    return Cluster.from_groups(groups, name="machines of the instance")
+
+
+def _runs(result: Replay, count: int) -> tuple[tuple[Run, ...], ...]:
+    runs: list[list[Run]] = [[] for _ in range(count)]
+    open_since: dict[str, tuple[float, tuple[tuple[int, int], ...]]] = {}
+    for time, event, job, machines in result.events().select("time", "event", "id", "machines").iter_rows():
+        if event == "start":
+            pairs = (part.split(":") for part in machines.split())
+            open_since[job] = (time, tuple((int(machine), int(gpus)) for machine, gpus in pairs))
+        elif event in {"stop", "end"}:
+            start, places = open_since.pop(job)
+            runs[int(job)].append(Run(start, time, places))
+    return tuple(map(tuple, runs))
+
+
+def srsf(instance: ScheduleInstance) -> ScheduleSolution:
+    """Return the schedule of the least remaining time times GPUs first.
+
+    Parameters
+    ----------
+    instance : the jobs
+
+    Returns
+    -------
+    ScheduleSolution
+
+    References
+    ----------
+    Tiresias (NSDI 2019), section 3.2.1 and table 1.
+    """
+    from gangopt.solvers.replay.policies.order import ShortestRemainingService
+
+    return replayed(instance, ShortestRemainingService())
+
+
+def srtf(instance: ScheduleInstance) -> ScheduleSolution:
+    """Return the schedule of the least remaining time first; as `srsf`."""
+    from gangopt.solvers.replay.policies.order import ShortestRemainingTime
+
+    return replayed(instance, ShortestRemainingTime())
+
+
+def sf(instance: ScheduleInstance) -> ScheduleSolution:
+    """Return the schedule of the fewest GPUs first; as `srsf`."""
+    from gangopt.solvers.replay.policies.order import SmallestFirst
+
+    return replayed(instance, SmallestFirst())
+
+
+def fifo(instance: ScheduleInstance) -> ScheduleSolution:
+    """Return the schedule in order of arrival without preemption; a job that does not fit holds up all after it."""
+    from gangopt.solvers.replay.policies.order import Fifo
+
+    return replayed(instance, Fifo())
+
+
+def las(instance: ScheduleInstance, *, interval: float | None = None) -> ScheduleSolution:
+    """Return the schedule of the least attained service first (2D-LAS).
+
+    Parameters
+    ----------
+    instance : the jobs
+    interval : s between two looks at the services; None is the instance's slot, or 60 s without one
+
+    Returns
+    -------
+    ScheduleSolution
+
+    References
+    ----------
+    Tiresias (NSDI 2019), section 3.2.2 and figure 7.
+    """
+    from gangopt.solvers.replay.policies.service import LeastAttainedService
+
+    return replayed(instance, LeastAttainedService(_interval(instance, interval)))
+
+
+def gittins(instance: ScheduleInstance, *, interval: float | None = None) -> ScheduleSolution:
+    """Return the schedule of the greatest Gittins index first (2D-Gittins, formula as printed).
+
+    The distribution of services is that of the instance's own jobs.
+
+    Parameters
+    ----------
+    instance : the jobs
+    interval : as in `las`
+
+    Returns
+    -------
+    ScheduleSolution
+
+    References
+    ----------
+    Tiresias (NSDI 2019), pseudocode 1. Its figure 7 shows another schedule, which `tiresias_g` makes.
+    """
+    from gangopt.solvers.replay.policies.service import Gittins
+
+    return replayed(instance, Gittins(_interval(instance, interval)))
+
+
+def _interval(instance: ScheduleInstance, interval: float | None) -> float:
+    if interval is not None:
+        return interval
+    return INTERVAL if instance.slot is None else instance.slot
+
+
+def tiresias_g(instance: ScheduleInstance, *, thresholds: str = "3600") -> ScheduleSolution:
+    """Return the schedule of the discretised 2D-Gittins policy: queues by attained service, the index within each.
+
+    Parameters
+    ----------
+    instance : the jobs
+    thresholds : GPU s at which a job falls to the next queue, joined by `+`
+
+    Returns
+    -------
+    ScheduleSolution
+
+    References
+    ----------
+    Tiresias (NSDI 2019), section 3.2.3; with the threshold 4, the schedule that figure 7 calls 2D-Gittins.
+    """
+    from gangopt.solvers.replay.policies import tiresias
+
+    return replayed(instance, tiresias.tiresias_g(thresholds))
