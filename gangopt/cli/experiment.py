@@ -138,7 +138,7 @@ def themis_truth_telling_command(
     fairness: Annotated[float, typer.Option("--fairness", metavar="F", help="f: the share 1 - f of apps bids.")] = 0.8,
     lease: Annotated[float, typer.Option("--lease", metavar="MIN", help="Minutes of a lease.")] = 10.0,
     rounding: Annotated[str, typer.Option("--rounding", metavar="R", help="floor, value or random.")] = "floor",
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Runs that are averaged.")] = 3,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Runs that are averaged.")] = 5,
     output: Outputs = None,
     as_json: AsJson = False,
 ) -> None:

@@ -70,6 +70,19 @@ def test_the_optimum_of_figure_5_has_all_three(case, saved, capsys):
     assert "fails" not in text
 
 
+def test_outcomes_of_auctions(saved, capsys):
+    text = text_of(capsys, saved("auction/themis-figure5b", "proportional"))
+    assert [line.split()[-1] for line in text.splitlines()[2:5]] == ["yes", "yes", "yes"]
+    # what payments take away is left over, so that somebody could have more
+    record = json.loads(text_of(capsys, saved("auction/three-apps-two-racks", "themis"), "--json"))
+    assert (record["problem"], record["method"]) == ("auction", "themis")
+    assert record["certificates"]["PE"]["holds"] is False
+    before = {item["app"]: item["rho"] for item in record["apps"]}
+    then = {item["app"]: item["rho"] for item in record["certificates"]["PE"]["witness"]["apps"]}
+    assert all(then[app] <= before[app] for app in before)
+    assert sum(item["gpus"] for item in record["apps"]) < 16
+
+
 def test_an_own_instance_is_named_by_an_option_and_the_record_saved(saved, tmp_path, capsys):
     file = tmp_path / "own.json"
     write_json(file, to_document(gangopt.load("fair_share/themis-figure5b")) | {"name": "mine"})

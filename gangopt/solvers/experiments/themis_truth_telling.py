@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from gangopt.arguments import unknown
 from gangopt.errors import InputError
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import Bystander
-from gangopt.instances.auction_solution import AuctionSolution
-from gangopt.instances.generators.auction import running_bid
+from gangopt.instances.auction_bids import AppBid
 from gangopt.solvers.experiments.table import ExperimentTable
-from gangopt.solvers.solve import solve
+from gangopt.solvers.themis.arbiter import Offer
+from gangopt.solvers.themis.arbiter_rounding import Rounding
+from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
+from gangopt.solvers.themis.rounds_apps import SingleJobApp
+from gangopt.topology import Cluster, MachineGroup, Slowdown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,14 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "LIES", "Setting", "completion_times", "picture", "themis_truth_telling"]
 
 Kind = Literal["spread", "dense"]
-Auctioneer = Callable[[AuctionInstance, int], AuctionSolution]
 
 KINDS: tuple[Kind, ...] = ("spread", "dense")
 LIES = (*range(0, 31, 10), 34, 35, 36, *range(40, 101, 10))
 """X in percent."""
 
 MACHINES = (8, *(2,) * 28)
-"""GPUs of each machine of the paper's set-up: 64 in one rack."""
+"""GPUs of each machine of the paper's set-up, 64 in all; here in one rack."""
 
 ROUNDINGS = ("floor", "value", "random")
 
@@ -47,11 +47,6 @@ COLUMNS = {
     "truthful keep": "%",
     "runs": "",
 }
-_TICKS = 10**6
-"""Steps of a minute and of a GPU-minute in which bids are stated, so that they are short rationals."""
-
-_LONGEST = 2_000
-"""Most rounds of a run."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ class Setting:
     across : true slowdown across machines; inside one it is 1
     fairness : f; the 1 - f of the apps with the greatest rho bid, at least one
     lease : minutes for which a round's outcome holds
-    rounding : how shares become whole GPUs, see method `themis` of `auction`
+    rounding : `floor`, `value` or `random`: how shares become whole GPUs, see method `themis` of `auction`
     """
 
     apps: int = 8
@@ -96,14 +91,26 @@ class Setting:
         """T_id of an app in minutes, eqn 1: on all GPUs that it can use, times the number of apps."""
         return Fraction(str(self.work)) / min(sum(MACHINES), self.demand) * self.apps
 
+    def cluster(self) -> Cluster:
+        """Return the machines."""
+        return Cluster.from_groups([MachineGroup(1, 8, name="large"), MachineGroup(28, 2, name="small")])
+
+    def true_slowdown(self) -> Slowdown:
+        """Return what every app knows of itself."""
+        return Slowdown(rack=self.across, cluster=self.across)
+
+    def told_slowdown(self, kind: Kind, lie: float) -> Slowdown:
+        """Return what the liar reports; no set can be said to take less than a hundredth of the time."""
+        if kind == "dense":
+            dense = 1 - min(lie, 99.0) / 100
+            return Slowdown(slot=dense, machine=dense, rack=self.across, cluster=self.across)
+        spread = self.across * (1 + lie / 100)
+        return Slowdown(rack=spread, cluster=spread)
+
     @property
     def bidders(self) -> int:
         """Apps that bid in a round of all apps."""
-        return self.bidders_of(self.apps)
-
-    def bidders_of(self, apps: int) -> int:
-        """Return how many of the apps that are left bid."""
-        return max(1, math.ceil((1 - Fraction(str(self.fairness))) * apps))
+        return max(1, math.ceil((1 - Fraction(str(self.fairness))) * self.apps))
 
 
 def themis_truth_telling(
@@ -111,7 +118,7 @@ def themis_truth_telling(
     kinds: Sequence[str] = KINDS,
     setting: Setting | None = None,
     *,
-    seeds: int = 3,
+    seeds: int = 5,
 ) -> ExperimentTable:
     """Let one of the apps misreport its slowdown by X % in every bid, and run rounds until all have finished.
 
@@ -198,10 +205,11 @@ def _verdict(kind: Kind, rows: list[dict[str, Any]]) -> str:
 def _notes(setting: Setting) -> list[str]:
     lines = [
         f"{setting.apps} apps of {setting.work:g} GPU-minutes that can use {setting.demand} GPUs each;",
-        f"  slowdown across machines {setting.across:g}, so T_id = {float(setting.ideal):g} min (eqn 1)",
+        f"  slowdown across machines {setting.across:g}, so T_id = {float(setting.ideal):g} min at first (eqn 1)",
         f"f = {setting.fairness:g}: {setting.bidders} of {setting.apps} apps bid; rounding {setting.rounding}",
-        f"leases of {setting.lease:g} min end together: every round is about all GPUs",
-        "keeps: mean share c of the GPUs won that an app keeps, over the auctions that it bids in",
+        f"leases of {setting.lease:g} min; GPUs that an app gives back at its end are offered at once",
+        "keeps: mean share c of the GPUs won that an app keeps, over the auctions that it bids in;",
+        "  where that is 100 %, a loss is no payment: the liar is given what its bid prefers",
         "the paper, which gives neither demand nor work: no loss for the liar up to X = 34 %, a sudden one above it,",
         "  and truthful apps that do better",
     ]
@@ -213,9 +221,31 @@ def _notes(setting: Setting) -> list[str]:
     return lines
 
 
-def completion_times(
-    kind: Kind, lie: float, setting: Setting, seed: int = 0, hold: Auctioneer | None = None
-) -> dict[str, float]:
+class _Reporting(SingleJobApp):
+    """An app that tells the filter its rho with the GPUs of the lease that ends, not with nothing.
+
+    Leases that began together end together: without this, rho of every app would be infinite at every filter, and
+    the same apps would bid round after round.
+    """
+
+    last: tuple[int, ...] = ()
+    """GPUs held last."""
+
+    def advance(self, seconds: float, gpus: tuple[int, ...]) -> None:
+        """Work, and remember on what."""
+        super().advance(seconds, gpus)
+        self.last = gpus
+
+    def rho(self, now: float, held: tuple[int, ...]) -> float:
+        """Return rho with the GPUs held, or else with those held last."""
+        return super().rho(now, held or self.last)
+
+    def bid(self, offer: Offer) -> AppBid:
+        """Return the table of an offer; nothing at all is worth nothing."""
+        return replace(super().bid(offer), value_at_zero=Fraction(0)) if not offer.held else super().bid(offer)
+
+
+def completion_times(kind: Kind, lie: float, setting: Setting, seed: int = 0) -> dict[str, float]:
     """Return when the liar and the truthful apps finish, rounds of auctions run to completion.
 
     Parameters
@@ -224,116 +254,42 @@ def completion_times(
     lie : X in percent
     setting : the apps and the rounds
     seed : of the liar's place among the apps and of the gifts
-    hold : holds an auction with a seed; None for method `themis`
 
     Returns
     -------
     dict
         `liar` and `truthful` (mean), minutes; `liar_share` and `truthful_share`, mean c of auctions bid in.
     """
-    generator = np.random.default_rng(seed)
-    liar = int(generator.integers(setting.apps))
-    run = _Run(kind, lie, setting, liar, _themis(setting) if hold is None else hold)
-    for _ in range(_LONGEST):
-        if not run.active():
-            break
-        run.round(int(generator.integers(2**31)))
-    else:
-        raise InputError(
-            f"lease: {setting.lease:g} min, a run takes more than {_LONGEST:,} rounds; a longer one is needed"
+    liar = f"app{int(np.random.default_rng(seed).integers(setting.apps))}"
+    labels = [f"app{i}" for i in range(setting.apps)]
+    apps = [
+        _Reporting(
+            label=label,
+            arrival=0.0,
+            work=60.0 * setting.work,
+            max_gpus=setting.demand,
+            slowdown=setting.true_slowdown(),
+            told_slowdown=setting.told_slowdown(kind, lie) if label == liar else None,
         )
-    others = [run.finished[i] for i in range(setting.apps) if i != liar]
-    told = [share for i in range(setting.apps) if i != liar for share in run.shares[i]]
+        for label in labels
+    ]
+    settings = RoundSettings(
+        fairness=setting.fairness, lease=60.0 * setting.lease, rounding=cast("Rounding", setting.rounding)
+    )
+    run = run_rounds(apps, setting.cluster(), settings, seed=seed)
+    shares: dict[str, list[float]] = {label: [] for label in labels}
+    for item in run.rounds:
+        if item.outcome is not None:
+            for label, (low, _) in zip(item.bidders, item.outcome.payments, strict=True):
+                shares[label].append(float(low))
+    others = [label for label in labels if label != liar] or [liar]
+    told = [share for label in others for share in shares[label]]
     return {
-        "liar": run.finished[liar],
-        "truthful": _mean(others) if others else run.finished[liar],
-        "liar_share": _mean(run.shares[liar]) if run.shares[liar] else 1.0,
+        "liar": run.ends[liar] / 60.0,
+        "truthful": _mean([run.ends[label] / 60.0 for label in others]),
+        "liar_share": _mean(shares[liar]) if shares[liar] else 1.0,
         "truthful_share": _mean(told) if told else 1.0,
     }
-
-
-def _themis(setting: Setting) -> Auctioneer:
-    return lambda auction, seed: solve(auction, f"themis?rounding={setting.rounding}", seed=seed).solution
-
-
-class _Run:
-    """The apps in the course of the rounds; times in minutes, work in GPU-minutes."""
-
-    def __init__(self, kind: Kind, lie: float, setting: Setting, liar: int, hold: Auctioneer) -> None:
-        self.setting, self.liar, self.hold = setting, liar, hold
-        true = Fraction(1), Fraction(str(setting.across))
-        self.true = true
-        # a dense set cannot be reported to take no time at all
-        part = Fraction(str(min(lie, 99) if kind == "dense" else lie)) / 100
-        self.told = (true[0] * (1 - part), true[1]) if kind == "dense" else (true[0], true[1] * (1 + part))
-        self.time = 0.0
-        self.left = [float(setting.work)] * setting.apps
-        self.speed = [0.0] * setting.apps
-        """GPU-minutes a minute, as the app reports them, of the last lease."""
-        self.finished = [math.inf] * setting.apps
-        self.shares: list[list[float]] = [[] for _ in range(setting.apps)]
-
-    def active(self) -> list[int]:
-        """Return the apps that have work left."""
-        return [i for i, work in enumerate(self.left) if work > 0]
-
-    def round(self, seed: int) -> None:
-        """Hold one auction of all GPUs among the apps of greatest rho, and let its outcome run for a lease."""
-        active = self.active()
-        order = sorted(active, key=lambda i: (-self._rho(i), i))
-        bidders = sorted(order[: self.setting.bidders_of(len(active))])
-        others = [i for i in active if i not in bidders]
-        outcome = self.hold(self._auction(bidders, others), seed)
-        for i, (low, _) in zip(bidders, outcome.payments, strict=True):
-            self.shares[i].append(float(low))
-        given = dict(zip([*bidders, *others], [*outcome.bundles, *outcome.gifts], strict=True))
-        for i in active:
-            self._work(i, given[i])
-        self.time += self.setting.lease
-
-    def _rho(self, app: int) -> float:
-        if not self.speed[app]:
-            return math.inf
-        return (self.time + self.left[app] / self.speed[app]) / float(self.setting.ideal)
-
-    def _slowdown(self, app: int) -> tuple[Fraction, Fraction]:
-        return self.told if app == self.liar else self.true
-
-    def _auction(self, bidders: list[int], others: list[int]) -> AuctionInstance:
-        ideal = self.setting.ideal
-        elapsed = Fraction(round(self.time * _TICKS), _TICKS) / ideal
-        bids = []
-        for i in bidders:
-            dense, spread = self._slowdown(i)
-            work = Fraction(max(1, round(self.left[i] * _TICKS)), _TICKS) / ideal
-            bids.append(running_bid(f"app{i}", elapsed, work, self.setting.demand, (dense, spread, spread)))
-        return AuctionInstance(
-            name="truth-telling",
-            racks=("rack0",),
-            machines=tuple(f"m{m}" for m in range(len(MACHINES))),
-            machine_rack=np.zeros(len(MACHINES), dtype=np.int64),
-            offered=np.array(MACHINES),
-            apps=tuple(bids),
-            bystanders=tuple(Bystander(label=f"app{i}", demand=self.setting.demand) for i in others),
-        )
-
-    def _work(self, app: int, bundle: tuple[tuple[int, int], ...]) -> None:
-        """Run an app on a bundle for a lease; it idles GPUs where fewer on one machine are faster."""
-        speed = _speed(bundle, self.setting.demand, self.true)
-        self.speed[app] = _speed(bundle, self.setting.demand, self._slowdown(app))
-        done = speed * self.setting.lease
-        if done >= self.left[app]:
-            self.finished[app] = self.time + self.left[app] / speed
-            self.left[app] = 0.0
-        else:
-            self.left[app] -= done
-
-
-def _speed(bundle: tuple[tuple[int, int], ...], demand: int, slowdown: tuple[Fraction, Fraction]) -> float:
-    counts = [count for _, count in bundle]
-    if not counts:
-        return 0.0
-    return float(max(min(max(counts), demand) / slowdown[0], min(sum(counts), demand) / slowdown[1]))
 
 
 def picture(table: ExperimentTable) -> Figure:

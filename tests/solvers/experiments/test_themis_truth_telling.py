@@ -1,62 +1,94 @@
-"""Truth-telling in THEMIS's auction: the rounds by hand, and the shape that the paper reports."""
+"""Truth-telling in THEMIS's auction: the set-up, the filter, and the shape that the paper reports."""
 
 from __future__ import annotations
 
-from fractions import Fraction
+import math
 
 import pytest
 
 from gangopt.errors import InputError
-from gangopt.instances.auction_solution import AuctionSolution
-from gangopt.solvers.experiments.themis_truth_telling import MACHINES, Setting, completion_times, themis_truth_telling
-
-FREE = (Fraction(1), Fraction(1))
-
-
-class Recorder:
-    """An auctioneer that gives the first bidder the 8-GPU machine, every other app two GPUs, and notes the auctions."""
-
-    def __init__(self):
-        self.auctions = []
-
-    def __call__(self, auction, _seed):
-        self.auctions.append(auction)
-        assert auction.offered.tolist() == list(MACHINES)
-        bidders = len(auction.apps)
-        bundles = tuple(((0, 8),) if i == 0 else ((i, 2),) for i in range(bidders))
-        gifts = tuple(((bidders + b, 2),) for b in range(len(auction.bystanders)))
-        outcome = AuctionSolution(bundles, (FREE,) * bidders, (), gifts)
-        assert auction.check(outcome) == []
-        return outcome
-
-
-def test_rounds_by_hand():
-    hold = Recorder()
-    setting = Setting(apps=2, demand=8, work=100.0, across=1.3, fairness=0.5, lease=10.0)
-    found = completion_times("spread", 0, setting, 0, hold)
-    # one of two bids: app 0 first, which has 80 of 100 done by 10 min; app 1 has 20 done and, with 80 left at 2 GPUs,
-    # the greater rho, so it bids next, gets 8 GPUs and ends at 10 + 10 min; app 0 ends its 20 on two GPUs then, too
-    assert [[app.label for app in auction.apps] for auction in hold.auctions] == [["app0"], ["app1"]]
-    assert [[item.label for item in auction.bystanders] for auction in hold.auctions] == [["app1"], ["app0"]]
-    assert found == {"liar": 20.0, "truthful": 20.0, "liar_share": 1.0, "truthful_share": 1.0}
-    # T_id is 100 / 8 x 2 = 25 min; in the second round 10 of them are over and 80 / 25 are left
-    bid = hold.auctions[1].apps[0]
-    assert 1 / bid.at(0, 8) == Fraction(10, 25) + Fraction(80, 25) / 8
-    assert 1 / bid.at(2, 8) == Fraction(10, 25) + Fraction(80, 25) * Fraction(13, 10) / 8
-
-
-@pytest.mark.parametrize(
-    ("kind", "dense", "spread"),
-    [("spread", Fraction(1), Fraction(13, 10) * 2), ("dense", Fraction(0.01), Fraction(13, 10))],
+from gangopt.solvers.experiments.themis_truth_telling import (
+    COLUMNS,
+    MACHINES,
+    Setting,
+    completion_times,
+    picture,
+    themis_truth_telling,
 )
-def test_the_liar_misreports_one_slowdown(kind, dense, spread):
-    hold = Recorder()
-    completion_times(kind, 100, Setting(apps=1, demand=16, work=1000.0), 0, hold)
-    bid = hold.auctions[0].apps[0]
-    ideal = Fraction(1000, 16)
-    work = 1000 / ideal
-    assert 1 / bid.at(0, 8) == pytest.approx(float(work * dense / 8))
-    assert 1 / bid.at(2, 16) == pytest.approx(float(work * spread / 16))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return themis_truth_telling([34, 36], seeds=2)
+
+
+def test_machines_of_the_paper():
+    cluster = Setting().cluster()
+    assert tuple(sorted(cluster.gpus_per_machine.tolist(), reverse=True)) == MACHINES
+    assert sum(MACHINES) == 64
+    assert len(cluster.racks) == 1
+
+
+def test_one_slowdown_is_misreported():
+    setting = Setting(across=1.2)
+    true = setting.true_slowdown()
+    assert (true.machine, true.rack) == (1.0, 1.2)
+    told = setting.told_slowdown("spread", 50)
+    assert (told.slot, told.machine) == (1.0, 1.0)
+    assert told.rack == pytest.approx(1.8)
+    told = setting.told_slowdown("dense", 25)
+    assert (told.slot, told.machine, told.rack) == (0.75, 0.75, 1.2)
+    assert setting.told_slowdown("dense", 100).machine == pytest.approx(0.01)
+    assert all(setting.told_slowdown(kind, 0) == true for kind in ("spread", "dense"))
+
+
+def test_equation_1():
+    assert Setting(demand=16, work=960.0).ideal == 960 / 16 * 8
+    assert Setting(demand=8, work=960.0, apps=4).ideal == 960 / 8 * 4
+
+
+def test_the_liar_loses_at_once_above_34_percent(table):
+    """The published tipping point; 1 - 1.3 x 8 / 16 is 35 %."""
+    dense = {row["X"]: row for row in table.rows if row["lie"] == "dense"}
+    assert dense[34]["liar"] == dense[0]["liar"]
+    assert dense[34]["truthful"] == dense[0]["truthful"]
+    assert dense[36]["liar, to X = 0"] > 1
+    assert dense[36]["truthful, to X = 0"] < 0
+    assert any("above X = 1 - S 8 / demand = 35 %" in note for note in table.notes)
+    assert any("dense: the liar finishes later than when it tells the truth from X = 36 % on" in n for n in table.notes)
+
+
+def test_rows_and_columns(table):
+    assert [(row["lie"], row["X"]) for row in table.rows] == [
+        (kind, x) for kind in ("spread", "dense") for x in (0, 34, 36)
+    ]
+    assert all(set(row) == set(COLUMNS) for row in table.rows)
+    assert all(row["runs"] == 2 and 0 < row["liar keeps"] <= 100 for row in table.rows)
+    # all that the apps have to do takes at least 120 min on 64 GPUs, were they all in one machine
+    mean = [(row["liar"] + 7 * row["truthful"]) / 8 for row in table.rows]
+    assert all(960 / 16 < value < math.inf for value in mean)
+    assert all(max(row["liar"], row["truthful"]) >= 120 for row in table.rows)
+
+
+def test_one_app_alone_has_everything():
+    # 16 GPUs apart do 16 / 1.3 a minute, 8 together 8; payments are none, and leases go on
+    alone = completion_times("spread", 0, Setting(apps=1, work=960.0))
+    assert alone["liar"] == alone["truthful"] == pytest.approx(960 * 1.3 / 16)
+    assert (alone["liar_share"], alone["truthful_share"]) == (1.0, 1.0)
+    # a liar that takes the large machine for nothing works at half of that speed
+    assert completion_times("dense", 60, Setting(apps=1, work=960.0))["liar"] == pytest.approx(960 / 8)
+
+
+def test_a_seed_says_everything():
+    assert completion_times("dense", 50, Setting(), 3) == completion_times("dense", 50, Setting(), 3)
+
+
+def test_picture_has_a_panel_for_each_lie(table):
+    figure = picture(table)
+    assert [axes.get_title() for axes in figure.axes] == [
+        "slowdown across machines over-reported",
+        "slowdown in one machine under-reported",
+    ]
 
 
 @pytest.mark.parametrize(("fairness", "bidders"), [(0.0, 8), (0.8, 2), (0.9, 1), (1.0, 1), (0.5, 4)])
@@ -88,5 +120,3 @@ def test_other_bad_input():
         themis_truth_telling([0], ["white"])
     with pytest.raises(InputError, match="0 runs, 1 to 1000 are allowed"):
         themis_truth_telling([0], seeds=0)
-    with pytest.raises(InputError, match=r"lease: 0\.001 min, a run takes more than 2,000 rounds"):
-        completion_times("dense", 0, Setting(work=1000.0, lease=0.001), 0, Recorder())
