@@ -14,6 +14,7 @@ from gangopt.cli.fit import fit_app
 from gangopt.cli.instances import list_command, schema, show
 from gangopt.cli.plotting import plot
 from gangopt.cli.profile import profile
+from gangopt.cli.replaying import policies_command, replay
 from gangopt.cli.solving import export, solve
 from gangopt.cli.workload import workload
 
@@ -54,5 +55,7 @@ app.command()(certify)
 app.command()(plot)
 app.command()(profile)
 app.command()(workload)
+app.command()(replay)
+app.command("policies")(policies_command)
 app.add_typer(fit_app)
 app.add_typer(experiment_app)

@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.errors import InputError, NoSolutionError
+from gangopt.policies import policies as known_policies
 from gangopt.solvers.replay.result import Replay
 from gangopt.solvers.replay.run import replay
 
@@ -51,6 +52,7 @@ class Contest:
     workload : the jobs
     cluster : name of the cluster, empty where GPUs were only counted
     n_gpus : GPUs
+    asked : policies as they were named
     entries : one a policy, in the order asked for; those not reached before an interruption are missing
     bound : proven lower bound on the mean completion time of fixed gangs, None if it was not asked for
     interrupted : whether Ctrl-C ended it
@@ -59,9 +61,16 @@ class Contest:
     workload: Workload
     cluster: str
     n_gpus: int
+    asked: tuple[str, ...]
     entries: tuple[Entry, ...]
     bound: JctBound | None
     interrupted: bool = False
+
+    @property
+    def missing(self) -> list[str]:
+        """Policies that an interruption left unfinished."""
+        found = {item.policy for item in self.entries}
+        return [name for name in self.asked if name not in found]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row a policy: its metrics, the improvement on the first policy, and the gap to the bound.
@@ -126,8 +135,8 @@ def contest(
     Raises
     ------
     InputError
-        If no policy is named, one is named twice, or the cluster or the executor is not acceptable. A policy that
-        cannot be replayed is an entry with its reason instead.
+        If no policy is named, one is unknown or named twice, or the cluster, the executor or the placement is not
+        acceptable. A policy that this workload cannot feed is an entry with its reason instead.
     """
     names = list(policies)
     if not names:
@@ -137,6 +146,8 @@ def contest(
         raise InputError(f"policy {twice} is named twice")
     if executor not in {"serial", "processes"}:
         raise unknown("executor", executor, ["serial", "processes"])
+    for name in names:
+        known_policies.make(name)
     where, n_gpus = _cluster(cluster)
     settings = {"overheads": overheads, "placement": placement, "seed": seed}
     run = _serial(workload, where, names, settings, on_progress)
@@ -152,7 +163,8 @@ def contest(
     except KeyboardInterrupt:
         interrupted = True
     entries = tuple(found[name] for name in names if name in found)
-    return Contest(workload, "" if isinstance(where, int) else where.name, n_gpus, entries, proven, interrupted)
+    name = "" if isinstance(where, int) else where.name
+    return Contest(workload, name, n_gpus, tuple(names), entries, proven, interrupted)
 
 
 def _cluster(given: Cluster | str | int) -> tuple[Cluster | int, int]:
@@ -171,7 +183,7 @@ def _bound(workload: Workload, n_gpus: int) -> JctBound | None:
 def _entry(workload: Workload, cluster: Cluster | int, name: str, settings: dict[str, Any], report: Any) -> Entry:  # noqa: ANN401
     try:
         return Entry(name, replay(workload, cluster, name, **settings, on_progress=report))
-    except InputError as error:
+    except (InputError, NoSolutionError) as error:
         return Entry(name, None, str(error))
 
 

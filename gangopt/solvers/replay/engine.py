@@ -13,7 +13,7 @@ from gangopt.errors import InputError, SolverError
 from gangopt.solvers.replay.conservation import check_end, check_event
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.filling import fill
-from gangopt.solvers.replay.log import Log
+from gangopt.solvers.replay.log import ARRIVE, END, START, STOP, Log
 from gangopt.solvers.replay.machines import Place, rule
 from gangopt.solvers.replay.phases import Phases
 from gangopt.solvers.replay.records import Ints, Plan, Policy
@@ -92,7 +92,7 @@ class Engine:
             state.arrived = self._phases.arrivals(state.now)
             if len(state.arrived):
                 state.submit(state.arrived)
-                self.log.add_all(state.now, "arrive", state.arrived, state.gpus[state.arrived])
+                self.log.add_all(state.now, ARRIVE, state.arrived, state.gpus[state.arrived])
             plan = self.policy.decide(state)
             self._follow(plan)
             self._wake = self._wish(plan)
@@ -111,7 +111,7 @@ class Engine:
         state.ended = running[state.finish[running] <= state.now]
         for job in state.ended.tolist():
             self._give_back(job)
-            self.log.add(state.now, "end", job, int(state.held[job]), state.place[job])
+            self.log.add(state.now, END, job, int(state.held[job]), state.place[job])
             state.end(job)
         if len(state.ended):
             state.forget(state.ended)
@@ -164,7 +164,7 @@ class Engine:
         delay = self._overheads.seconds(None if self._models is None else self._models[job], again)
         state.place[job] = place
         state.start(job, gpus, rate, delay)
-        self.log.add(state.now, "start", job, gpus, place)
+        self.log.add(state.now, START, job, gpus, place, delay)
 
     def _stop_all_but(self, kept: Ints) -> None:
         stays = np.zeros(len(self.state.gpus), dtype=np.bool_)
@@ -172,7 +172,7 @@ class Engine:
         running = self.state.running
         for job in running[~stays[running]].tolist():
             self._give_back(job)
-            self.log.add(self.state.now, "stop", job, int(self.state.held[job]), self.state.place[job])
+            self.log.add(self.state.now, STOP, job, int(self.state.held[job]), self.state.place[job])
             self.state.stop(job)
             self.state.place[job] = ()
 

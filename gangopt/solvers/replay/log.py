@@ -1,48 +1,98 @@
-"""What happened in a replay, event by event."""
+"""What happened in a replay, event by event, in few bytes an event."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from array import array
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
 
 from gangopt.solvers.replay.machines import Place
-from gangopt.solvers.replay.records import Ints
+from gangopt.solvers.replay.records import Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Event", "Log"]
+__all__ = ["ARRIVE", "END", "EVENTS", "START", "STOP", "Log"]
 
-Event = Literal["arrive", "start", "stop", "end"]
+EVENTS = ("arrive", "start", "stop", "end")
+"""Names of the kinds of events, by number."""
+
+ARRIVE, START, STOP, END = range(4)
 
 
 class Log:
-    """Arrivals, starts, stops and ends in the order in which they happened."""
+    """Arrivals, starts, stops and ends in the order in which they happened.
+
+    At equal times ends stand first, then arrivals, stops and starts.
+    """
 
     def __init__(self) -> None:
-        self._time: list[float] = []
-        self._event: list[Event] = []
-        self._job: list[int] = []
-        self._gpus: list[int] = []
-        self._place: list[Place] = []
+        self._time = array("d")
+        self._kind = array("b")
+        self._job = array("i")
+        self._gpus = array("i")
+        self._delay = array("d")
+        self._parts = array("i")
+        self._machine = array("i")
+        self._count = array("i")
 
     def __len__(self) -> int:
         return len(self._time)
 
-    def add(self, time: float, event: Event, job: int, gpus: int, place: Place) -> None:
-        """Note one event of a job: at what time in s, with how many GPUs, and on which machines."""
+    def add(self, time: float, kind: int, job: int, gpus: int, place: Place, delay: float = 0.0) -> None:
+        """Note one event of a job: the time in s, its GPUs, its machines, and the seconds until a start progresses."""
         self._time.append(time)
-        self._event.append(event)
+        self._kind.append(kind)
         self._job.append(job)
         self._gpus.append(gpus)
-        self._place.append(place)
+        self._delay.append(delay)
+        self._parts.append(len(place))
+        for machine, count in place:
+            self._machine.append(machine)
+            self._count.append(count)
 
-    def add_all(self, time: float, event: Event, jobs: Ints, gpus: Ints) -> None:
+    def add_all(self, time: float, kind: int, jobs: Ints, gpus: Ints, delays: Floats | None = None) -> None:
         """Note the same event of many jobs, without machines."""
-        self._time += [time] * len(jobs)
-        self._event += [event] * len(jobs)
-        self._job += jobs.tolist()
-        self._gpus += gpus.tolist()
-        self._place += [()] * len(jobs)
+        n = len(jobs)
+        self._time.extend([time] * n)
+        self._kind.frombytes(bytes([kind]) * n)
+        self._job.frombytes(jobs.astype(np.intc).tobytes())
+        self._gpus.frombytes(gpus.astype(np.intc).tobytes())
+        self._delay.frombytes(bytes(8 * n) if delays is None else delays.tobytes())
+        self._parts.frombytes(bytes(self._parts.itemsize * n))
+
+    @property
+    def time(self) -> Floats:
+        """Time of every event in s, ascending."""
+        return np.array(self._time, dtype=np.float64)
+
+    @property
+    def kind(self) -> npt.NDArray[np.int8]:
+        """Number of every event's kind in `EVENTS`."""
+        return np.array(self._kind, dtype=np.int8)
+
+    @property
+    def job(self) -> Ints:
+        """Job of every event."""
+        return np.array(self._job, dtype=np.int64)
+
+    @property
+    def gpus(self) -> Ints:
+        """GPUs of every event: those held, or at an arrival those of the gang."""
+        return np.array(self._gpus, dtype=np.int64)
+
+    @property
+    def delay(self) -> Floats:
+        """Seconds after each start in which the job holds its GPUs without progress; 0 at other events."""
+        return np.array(self._delay, dtype=np.float64)
+
+    def places(self) -> list[Place]:
+        """Return the (machine, GPUs) pairs of every event; none at arrivals and where GPUs were only counted."""
+        pairs = list(zip(self._machine.tolist(), self._count.tolist(), strict=True))
+        last = np.cumsum(np.array(self._parts, dtype=np.int64))
+        return [tuple(pairs[end - n : end]) for end, n in zip(last.tolist(), self._parts.tolist(), strict=True)]
 
     def frame(self, ids: tuple[str, ...]) -> pl.DataFrame:
         """Return the events as a table.
@@ -54,19 +104,28 @@ class Log:
         Returns
         -------
         polars.DataFrame
-            `time` in s, `event`, `job` (index), `id`, `gpus`, and `machines` as `index:GPUs` joined by blanks.
+            `time` in s, `event`, `job` (index), `id`, `gpus`, `delay` in s without progress after a start, and
+            `machines` as `index:GPUs` joined by blanks.
         """
         import polars as pl
 
+        jobs = self.job
         return pl.DataFrame(
             {
-                "time": pl.Series(self._time, dtype=pl.Float64),
-                "event": pl.Series(self._event, dtype=pl.String),
-                "job": pl.Series(self._job, dtype=pl.Int64),
-                "id": pl.Series([ids[job] for job in self._job], dtype=pl.String),
-                "gpus": pl.Series(self._gpus, dtype=pl.Int64),
-                "machines": pl.Series(
-                    [" ".join(f"{m}:{g}" for m, g in place) for place in self._place], dtype=pl.String
-                ),
+                "time": self.time,
+                "event": pl.Series(EVENTS).gather(self.kind),
+                "job": jobs,
+                "id": pl.Series(ids, dtype=pl.String).gather(jobs),
+                "gpus": self.gpus,
+                "delay": self.delay,
+                "machines": self._machines(),
             }
         )
+
+    def _machines(self) -> pl.Series:
+        import polars as pl
+
+        if not len(self._machine):
+            return pl.repeat("", len(self), dtype=pl.String, eager=True)
+        texts = [" ".join(f"{machine}:{count}" for machine, count in place) for place in self.places()]
+        return pl.Series(texts, dtype=pl.String)

@@ -58,6 +58,7 @@ class Replay:
     localities : job seconds by narrowest level that held the job, empty where GPUs were only counted
     seconds : wall time of the replay
     log : every arrival, start, stop and end
+    machine_gpus : GPUs of each machine, empty where GPUs were only counted
     """
 
     workload: Workload
@@ -74,6 +75,7 @@ class Replay:
     localities: Mapping[str, float]
     seconds: float
     log: Log = field(repr=False)
+    machine_gpus: tuple[int, ...] = ()
 
     @cached_property
     def jct(self) -> Floats:
@@ -138,7 +140,7 @@ class Replay:
         )
 
     def events(self) -> pl.DataFrame:
-        """Return the log, one row an event: time (s), event, job, id, gpus, machines."""
+        """Return the log, one row an event: time (s), event, job, id, gpus, delay (s), machines."""
         return self.log.frame(self.workload.ids)
 
     def bins(self, *, gpus: int = 8, seconds: float = 4 * 3600.0) -> dict[str, dict[str, Any]]:

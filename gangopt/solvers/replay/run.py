@@ -13,6 +13,7 @@ from gangopt.policies import policies
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine, Progress
 from gangopt.solvers.replay.machines import rule
+from gangopt.solvers.replay.ready import check_sizes
 from gangopt.solvers.replay.result import Replay
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def replay(
     policy : a name of `gangopt.policies`, with arguments as in `tiresias-l?thresholds=3600+7200`, or any object with a
         name and a method `decide`
     overheads : what starts, restarts and spread places cost; None is nothing
-    placement : rule by which machines are chosen (`packed`, `consolidated`, `fragments`, `spread`); None leaves it to
-        the policy
+    placement : rule by which machines are chosen (`packed`, `consolidated`, `fragments`, `spread`, `even`); None leaves
+        it to the policy
     seed : of whatever the policy does at random
     on_progress : called with (ended jobs, all jobs, time of the replay in s) after each event
 
@@ -61,7 +62,7 @@ def replay(
     jobs, where, n_gpus = _workload(workload), *resolve_cluster(cluster)
     chosen, name = _policy(policy, jobs, where)
     jobs.require("duration")
-    _check_sizes(jobs, n_gpus, "" if where is None else where.name)
+    check_sizes(jobs, n_gpus, "" if where is None else where.name)
     if placement is not None:
         rule(placement)
         if where is None:
@@ -94,6 +95,7 @@ def replay(
         localities=engine.localities,
         seconds=time.perf_counter() - begin,
         log=engine.log,
+        machine_gpus=() if where is None else tuple(map(int, where.gpus_per_machine)),
     )
 
 
@@ -114,21 +116,22 @@ def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 -
 
     Parameters
     ----------
-    given : a Cluster, a name, a file, or a number of GPUs
+    given : a Cluster, a name, a file of a cluster or of a public list of machines, or a number of GPUs
 
     Raises
     ------
     InputError
         If it is something else, or there is no such cluster.
     """
-    from gangopt.topology import Cluster, load_cluster
+    from gangopt.instances.workload_machines import load_machines
+    from gangopt.topology import Cluster
 
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         if given < 1:
             raise InputError(f"cluster={given}: at least one GPU is needed")
         return None, int(given)
     if isinstance(given, str | Path):
-        given = load_cluster(str(given))
+        given = load_machines(given)
     if not isinstance(given, Cluster):
         raise InputError(
             f"cluster is a {type(given).__name__}; a Cluster, a name, a file or a number of GPUs is needed"
@@ -146,13 +149,3 @@ def _policy(given: Any, jobs: Workload, where: Cluster | None) -> tuple[Policy, 
     if not callable(getattr(given, "decide", None)) or not isinstance(getattr(given, "name", None), str):
         raise InputError(f"policy is a {type(given).__name__} without a name and a method decide(state)")
     return given, given.name
-
-
-def _check_sizes(jobs: Workload, n_gpus: int, cluster: str) -> None:
-    too_large = np.flatnonzero(jobs.gpus > n_gpus)
-    if len(too_large):
-        job = int(too_large[0])
-        raise InputError(
-            f"{len(too_large)} of {len(jobs)} jobs are larger than the cluster {cluster}".rstrip()
-            + f" of {n_gpus} GPUs, the first is {jobs.ids[job]} with {jobs.gpus[job]}"
-        )

@@ -1,0 +1,235 @@
+"""Commands `replay` and `policies`: what every policy would have made of a job log, against a proven bound."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import typer
+
+from gangopt.cli.options import AsJson, Quiet, Seed
+from gangopt.cli.output import check_output, print_json
+from gangopt.cli.workload_options import (
+    End,
+    Form,
+    GpuType,
+    Lenient,
+    Load,
+    Reading,
+    Source,
+    Start,
+    Throughputs,
+    User,
+    Vc,
+)
+from gangopt.errors import InputError
+
+if TYPE_CHECKING:
+    from gangopt.instances.workload import Workload
+    from gangopt.solvers.replay.contest import Contest
+    from gangopt.solvers.replay.costs import Overheads
+    from gangopt.topology import Cluster
+
+__all__ = ["policies_command", "replay"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Events (.parquet), jobs (.csv), figures (.json), report (.html) or picture (.png); can repeat.",
+    ),
+]
+
+
+def replay(
+    source: Source,
+    cluster: Annotated[
+        str, typer.Option("--cluster", metavar="NAME|FILE|N", help="Machines, or a number of GPUs to count only.")
+    ],
+    policy: Annotated[
+        str, typer.Option("--policy", metavar="P[,P...]", help="Policies, as tiresias-l?knob=8; `gangopt policies`.")
+    ],
+    placement: Annotated[
+        str | None, typer.Option("--placement", metavar="R", help="Rule by which machines are chosen.")
+    ] = None,
+    start_seconds: Annotated[
+        float, typer.Option("--start-seconds", metavar="S", help="Seconds without progress at every start.")
+    ] = 0.0,
+    restart_seconds: Annotated[
+        float, typer.Option("--restart-seconds", metavar="S", help="More such seconds at every start but the first.")
+    ] = 0.0,
+    checkpoints: Annotated[
+        bool, typer.Option("--checkpoints", help="A restart also costs the checkpoint of the job's model.")
+    ] = False,
+    slowdown: Annotated[
+        list[str] | None,
+        typer.Option("--slowdown", metavar="LEVEL=F", help="Factor on step times by locality, as rack=1.1; repeats."),
+    ] = None,
+    sensitive_only: Annotated[
+        bool, typer.Option("--sensitive-only", help="Slow only the jobs that the log calls network-intensive.")
+    ] = False,
+    bound: Annotated[
+        bool, typer.Option("--bound/--no-bound", help="Whether to prove a bound on the mean completion time.")
+    ] = True,
+    executor: Annotated[str, typer.Option("--executor", help="serial or processes.")] = "serial",
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", help="Worker processes.")] = None,
+    form: Form = None,
+    lenient: Lenient = False,
+    start: Start = None,
+    end: End = None,
+    user: User = None,
+    vc: Vc = None,
+    load: Load = 1.0,
+    throughputs: Throughputs = None,
+    gpu_type: GpuType = None,
+    seed: Seed = 0,
+    output: Outputs = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Replay a job log under policies, and tell how far each is from a proven bound.
+
+    One table: the factor is the mean completion time of the first policy over the row's, the gap is to the bound.
+    """
+    from gangopt.solvers.replay.contest import contest
+
+    _check_outputs(output, [source, cluster, throughputs])
+    overheads = _overheads(start_seconds, restart_seconds, checkpoints, slowdown, sensitive_only)
+    where = _cluster(cluster)
+    reading = Reading(source, form, lenient, start, end, user, vc, load, throughputs, gpu_type)
+    jobs = _jobs(reading, where)
+    names = [item.strip() for item in policy.split(",") if item.strip()]
+    with _progress(len(jobs), names, quiet) as on_progress:
+        played = contest(
+            jobs,
+            where,
+            names,
+            overheads=overheads,
+            placement=placement,
+            seed=seed,
+            bound=bound,
+            executor=cast(Literal["serial", "processes"], executor),
+            workers=workers,
+            on_progress=on_progress,
+        )
+    _report(played, output or [], as_json)
+
+
+def policies_command(as_json: AsJson = False) -> None:
+    """List the policies of `replay` with their arguments."""
+    from gangopt.arguments import parameters_of
+    from gangopt.policies import policies
+    from gangopt.registry import resolve
+
+    rows = []
+    for record in policies.values():
+        arguments = [item.describe() for item in parameters_of(resolve(record.target)).values()]
+        rows.append({"policy": record.name, "arguments": arguments, "summary": record.summary})
+    if as_json:
+        print_json({"policies": rows})
+        return
+    width = max(len(str(row["policy"])) for row in rows)
+    for row in rows:
+        typer.echo(f"{row['policy']:<{width}}  {row['summary']}")
+        if row["arguments"]:
+            typer.echo(f"{'':<{width}}    {'  '.join(row['arguments'])}")
+
+
+def _check_outputs(output: list[Path] | None, inputs: list[str | Path | None]) -> None:
+    from gangopt.solvers.replay.contest_report import check_output_suffix
+
+    for path in output or []:
+        check_output_suffix(path)
+        check_output(path, inputs=inputs)
+
+
+def _overheads(start: float, restart: float, checkpoints: bool, slowdown: list[str] | None, some: bool) -> Overheads:
+    from gangopt.arguments import number_in
+    from gangopt.solvers.replay.costs import Overheads
+
+    factors = {}
+    for text in slowdown or []:
+        level, equals, value = text.partition("=")
+        factor = number_in(value)
+        if not equals or factor is None:
+            raise InputError(f"--slowdown {text!r}: a locality and a factor are needed, as rack=1.1")
+        factors[level.strip()] = float(factor)
+    return Overheads(start=start, restart=restart, by_model=checkpoints, slowdowns=factors, sensitive_only=some)
+
+
+def _cluster(text: str) -> Cluster | int:
+    from gangopt.solvers.replay.run import resolve_cluster
+
+    number = text.strip().replace(",", "")
+    cluster, n_gpus = resolve_cluster(int(number) if number.isascii() and number.isdigit() else text)
+    return n_gpus if cluster is None else cluster
+
+
+def _jobs(reading: Reading, where: Cluster | int) -> Workload:
+    """Return the jobs to be replayed, after telling on stderr what is odd about them."""
+    from gangopt.instances.workload_text import notice_lines
+    from gangopt.solvers.replay.ready import replayable
+
+    counted = isinstance(where, int)
+    jobs = reading.read(None if isinstance(where, int) or not reading.lenient else where)
+    if reading.lenient:
+        jobs = replayable(jobs, where if isinstance(where, int) else len(where.gpus))
+    for line in notice_lines(jobs.notices):
+        typer.echo(line, err=True)
+    if not len(jobs):
+        raise InputError(f"{reading.source}: no job is left to be replayed{' on so many GPUs' if counted else ''}")
+    return jobs
+
+
+def _report(played: Contest, output: list[Path], as_json: bool) -> None:
+    from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest
+
+    done = [entry for entry in played.entries if entry.replay is not None]
+    failed = [entry for entry in played.entries if entry.replay is None]
+    if not done and failed and not played.interrupted:
+        raise InputError(failed[0].reason or "")
+    for entry in failed if as_json else []:
+        typer.echo(f"gangopt: {entry.policy} was not replayed: {entry.reason}", err=True)
+    try:
+        print_json(contest_json(played)) if as_json else typer.echo(contest_text(played))
+    finally:  # files are written although the reader of stdout has gone
+        for path in output if done else []:
+            write_contest(played, path)
+    if played.interrupted:
+        typer.echo("gangopt: interrupted; the policies that were finished are kept", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextlib.contextmanager
+def _progress(jobs: int, names: list[str], quiet: bool) -> Iterator[Any]:
+    """Show on a terminal how many jobs have ended under all policies, and the time left."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("replay", total=max(1, jobs * len(names)))
+        ended: dict[str, int] = {}
+        shown = -1.0
+
+        def update(name: str, finished: int, total: int, _now: float) -> None:
+            nonlocal shown
+            ended[name] = finished
+            clock = time.monotonic()
+            if finished == total or clock - shown > 0.1:
+                shown = clock
+                progress.update(task, completed=sum(ended.values()), description=name)
+
+        yield update

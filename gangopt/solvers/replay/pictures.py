@@ -1,0 +1,128 @@
+"""Pictures of a contest: completion times, fairness, queue, GPUs in use, and a Gantt chart of the GPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.solvers.pictures import plain_text
+from gangopt.solvers.replay.records import Floats
+from gangopt.solvers.replay.timelines import Timeline, gantt, timeline
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from gangopt.solvers.replay.contest import Contest
+    from gangopt.solvers.replay.result import Replay
+
+__all__ = ["contest_chart"]
+
+_SCALES = ((172_800.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (0.0, 1.0, "s"))
+_POINTS = 1000
+_GANTT_INCHES = 1.9
+
+
+def contest_chart(contest: Contest) -> Figure:
+    """Return distributions of JCT and rho, queue length, allocated and used GPUs, and a Gantt chart of each policy.
+
+    Queue and GPUs are means over 400 equal stretches of time. White in a Gantt chart is an idle GPU; neighbouring
+    colours are different jobs.
+
+    Parameters
+    ----------
+    contest : at least one policy replayed, at least one job
+
+    Raises
+    ------
+    InputError
+        If nothing was replayed.
+    """
+    from matplotlib.figure import Figure
+
+    replays = [entry.replay for entry in contest.entries if entry.replay is not None and len(entry.replay.workload)]
+    if not replays:
+        raise InputError("nothing was replayed, so there is nothing to draw")
+    height = 6.4 + _GANTT_INCHES * len(replays)
+    figure = Figure(figsize=(12.0, height), layout="constrained")
+    grid = figure.add_gridspec(2 + len(replays), 2, height_ratios=[3.2, 3.2] + [_GANTT_INCHES] * len(replays))
+    panels = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(2)]
+    begin = min(float(replay.workload.arrival[0]) for replay in replays)
+    last = max(float(replay.end.max()) for replay in replays)
+    scale = next((size, unit) for limit, size, unit in _SCALES if last - begin >= limit)
+    _distribution(panels[0], replays, "jct", "completion time (s)")
+    _distribution(panels[1], replays, "rho", "finish-time fairness rho")
+    lines = [timeline(replay) for replay in replays]
+    _queue(panels[2], replays, lines, begin, scale)
+    _gpus(panels[3], replays, lines, begin, scale)
+    for row, replay in enumerate(replays):
+        axes = figure.add_subplot(grid[2 + row, :])
+        _gantt(axes, replay, begin, scale)
+        axes.set_xlim(0, (last - begin) / scale[0])
+    place = f"{contest.cluster}, " if contest.cluster else ""
+    title = f"{contest.workload.name or 'workload'} on {place}{contest.n_gpus:,} GPUs"
+    figure.suptitle(plain_text(title + (" (partial)" if contest.interrupted else ""), 100), fontsize=11)
+    return figure
+
+
+def _look(number: int) -> dict[str, Any]:
+    return {"color": f"C{number % 10}", "linestyle": ("-", "--", "-.", ":")[number // 10 % 4], "lw": 1.2}
+
+
+def _distribution(axes: Axes, replays: list[Replay], figure: str, label: str) -> None:
+    for number, replay in enumerate(replays):
+        values, shares = _quantiles(getattr(replay, figure))
+        axes.step(values, shares, where="post", label=plain_text(replay.policy), **_look(number))
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1)
+    axes.set_xlabel(label)
+    axes.set_ylabel("share of jobs" if figure == "jct" else "share of apps")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, fontsize=8)
+
+
+def _quantiles(values: Floats) -> tuple[Floats, Floats]:
+    """Return the distribution at no more than so many points, smallest and largest value always among them."""
+    ordered = np.sort(values)
+    at = np.unique(np.linspace(0, len(ordered) - 1, min(_POINTS, len(ordered))).astype(np.int64))
+    return ordered[at], (at + 1) / len(ordered)
+
+
+def _queue(axes: Axes, replays: list[Replay], lines: list[Timeline], begin: float, scale: tuple[float, str]) -> None:
+    for number, (replay, line) in enumerate(zip(replays, lines, strict=True)):
+        axes.stairs(line.queue, (line.edges - begin) / scale[0], label=plain_text(replay.policy), **_look(number))
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("waiting jobs")
+    axes.set_xlabel(f"time since the first arrival ({scale[1]})")
+    axes.grid(alpha=0.3)
+
+
+def _gpus(axes: Axes, replays: list[Replay], lines: list[Timeline], begin: float, scale: tuple[float, str]) -> None:
+    for number, (replay, line) in enumerate(zip(replays, lines, strict=True)):
+        edges, look = (line.edges - begin) / scale[0], _look(number)
+        axes.stairs(line.allocated, edges, label=plain_text(replay.policy), **look)
+        if (line.used < line.allocated - 1e-9).any():
+            axes.stairs(line.used, edges, **{**look, "lw": 0.8, "alpha": 0.25, "fill": True})
+    axes.axhline(replays[0].n_gpus, color="grey", lw=0.8)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("GPUs allocated (used: filled)")
+    axes.set_xlabel(f"time since the first arrival ({scale[1]})")
+    axes.grid(alpha=0.3)
+
+
+def _gantt(axes: Axes, replay: Replay, begin: float, scale: tuple[float, str]) -> None:
+    from matplotlib import colormaps
+
+    jobs, first, last, runs = gantt(replay)
+    hue = (jobs * 0.618034) % 1.0
+    picture = colormaps["rainbow"](hue)
+    picture[jobs < 0] = 1.0
+    extent = ((first - begin) / scale[0], (max(last, first + 1e-9) - begin) / scale[0], float(replay.n_gpus), 0.0)
+    axes.imshow(picture, aspect="auto", interpolation="nearest", extent=extent)
+    total = int(replay.starts.sum())
+    part = "" if runs == total else f", the first {runs:,} of {total:,} runs"
+    axes.set_title(plain_text(f"{replay.policy}{part}", 100), fontsize=9, loc="left")
+    axes.set_ylabel("GPU")
+    axes.set_xlabel(f"time since the first arrival ({scale[1]})")

@@ -1,0 +1,145 @@
+"""How queue and GPUs of a replay developed, and which GPU ran which job, from its log."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangopt.solvers.replay.log import ARRIVE, END, START, STOP
+from gangopt.solvers.replay.records import Floats, Ints
+
+if TYPE_CHECKING:
+    from gangopt.solvers.replay.log import Log
+    from gangopt.solvers.replay.result import Replay
+
+__all__ = ["Timeline", "gantt", "timeline"]
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Means over equal stretches of time.
+
+    Attributes
+    ----------
+    edges : s, the borders of the stretches, shape (n + 1,)
+    queue : mean number of waiting jobs, shape (n,)
+    allocated : mean number of GPUs that jobs hold, shape (n,)
+    used : mean number of GPUs of jobs that progress: held, without the seconds after each start, shape (n,)
+    """
+
+    edges: Floats
+    queue: Floats
+    allocated: Floats
+    used: Floats
+
+
+def timeline(replay: Replay, stretches: int = 400) -> Timeline:
+    """Return how long the queue was and how many GPUs were held, from the first arrival to the last end.
+
+    Parameters
+    ----------
+    replay : with at least one job
+    stretches : number of equal stretches of time
+    """
+    log = replay.log
+    time, kind, gpus = log.time, log.kind, log.gpus
+    edges = np.linspace(time[0], time[-1], stretches + 1)
+    waits = np.select([(kind == ARRIVE) | (kind == STOP), kind == START], [1, -1], 0)
+    holds = np.select([kind == START, (kind == STOP) | (kind == END)], [gpus, -gpus], 0)
+    allocated = _means(time, holds, edges)
+    idle_from, idle_to, idle_gpus = _delays(log)
+    idle = _means(np.concatenate([idle_from, idle_to]), np.concatenate([idle_gpus, -idle_gpus]), edges)
+    return Timeline(edges, _means(time, waits, edges), allocated, allocated - idle)
+
+
+def _means(time: Floats, steps: Ints, edges: Floats) -> Floats:
+    """Return the mean of the sum of all steps so far, over each stretch between two edges."""
+    if not len(time):
+        return np.zeros(len(edges) - 1)
+    order = np.argsort(time, kind="stable")
+    at, level = time[order], np.cumsum(steps[order]).astype(np.float64)
+    area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(at))])
+    return np.asarray(np.diff(np.interp(edges, at, area)) / np.diff(edges))
+
+
+def _delays(log: Log) -> tuple[Floats, Floats, Ints]:
+    """Return from when to when which GPUs were held without progress."""
+    kind, job, time, delay = log.kind, log.job, log.time, log.delay
+    runs = np.flatnonzero(kind != ARRIVE)
+    # a job's events alternate between start and stop or end
+    runs = runs[np.argsort(job[runs], kind="stable")]
+    starts, leaves = runs[::2], runs[1::2]
+    late = delay[starts] > 0
+    begin = time[starts][late]
+    return begin, np.minimum(begin + delay[starts][late], time[leaves][late]), log.gpus[starts][late]
+
+
+def gantt(replay: Replay, columns: int = 1200, most_runs: int = 200_000) -> tuple[Ints, float, float, int]:
+    """Return which job each GPU ran over time, as a grid.
+
+    Where GPUs were only counted, a job gets the free ones with the lowest numbers; on machines those of its machines.
+
+    Parameters
+    ----------
+    replay : with at least one job
+    columns : stretches of time
+    most_runs : starts after which the grid ends
+
+    Returns
+    -------
+    grid : int array, shape (GPUs, columns)
+        Job at the start of each stretch or, if none ran then, one that ran during it; -1 for none.
+    begin, end : s
+        Limits of the grid.
+    runs : int
+        Starts that it shows.
+    """
+    log = replay.log
+    time, kind, job, gpus = log.time, log.kind, log.job, log.gpus
+    starts = np.flatnonzero(kind == START)
+    last = len(time) if len(starts) <= most_runs else int(starts[most_runs])
+    begin, end = float(time[0]), float(time[last - 1])
+    grid = np.full((replay.n_gpus, columns), -1, dtype=np.int64)
+    column = np.clip((time[:last] - begin) / max(end - begin, 1e-9) * columns, 0, columns - 1).astype(np.int64)
+    free = _FreeGpus(replay)
+    places = log.places() if len(free.pools) > 1 else None
+    held: dict[int, tuple[list[int], int]] = {}
+    for at in range(last):
+        if kind[at] == START:
+            place = ((0, int(gpus[at])),) if places is None else places[at]
+            held[int(job[at])] = (free.take(place), int(column[at]))
+        elif kind[at] != ARRIVE:
+            rows, first = held.pop(int(job[at]))
+            _paint(grid, rows, first, int(column[at]), int(job[at]))
+            free.release(rows)
+    for one, (rows, first) in held.items():
+        _paint(grid, rows, first, columns - 1, one)
+    return grid, begin, end, min(len(starts), most_runs)
+
+
+def _paint(grid: Ints, rows: list[int], first: int, last: int, job: int) -> None:
+    block = grid[rows, first : last + 1]
+    block[:, 1:] = job
+    block[block[:, 0] == -1, 0] = job
+    grid[rows, first : last + 1] = block
+
+
+class _FreeGpus:
+    """Numbers of the free GPUs of each machine, the lowest first."""
+
+    def __init__(self, replay: Replay) -> None:
+        sizes = list(replay.machine_gpus) or [replay.n_gpus]
+        firsts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        self.pools = [list(range(first, last)) for first, last in itertools.pairwise(firsts)]
+        self._machine = np.repeat(np.arange(len(sizes)), sizes).tolist()
+
+    def take(self, place: tuple[tuple[int, int], ...]) -> list[int]:
+        return [heapq.heappop(self.pools[machine]) for machine, count in place for _ in range(count)]
+
+    def release(self, rows: list[int]) -> None:
+        for row in rows:
+            heapq.heappush(self.pools[self._machine[row]], row)
