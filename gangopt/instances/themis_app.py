@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -15,6 +15,7 @@ __all__ = [
     "CurveTuner",
     "HalvingTuner",
     "JobInfo",
+    "average_apps",
     "budget_of",
     "ideal_seconds",
     "median_job",
@@ -150,6 +151,43 @@ def median_job(jobs: Sequence[JobInfo]) -> JobInfo:
 def budget_of(phases: Sequence[Sequence[JobInfo]]) -> float:
     """Return the GPU time of all jobs of all phases on one GPU each, GPU-s."""
     return math.fsum(job.work for jobs in phases for job in jobs)
+
+
+def average_apps(stays: Iterable[tuple[float, float]], start: float, end: float) -> float:
+    r"""Return the time-weighted number of apps present over an app's stay.
+
+    .. math:: N_{avg} = \frac{1}{b - a} \sum_i \max(0, \min(b, b_i) - \max(a, a_i))
+
+    Parameters
+    ----------
+    stays : (a_i, b_i), arrival and departure of every app, its own included, s; infinite for an app still present
+    start, end : a and b, s; where they are equal, the apps present at that time count
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        If an end is before its start.
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, equation 1.
+    """
+    if not start <= end:
+        raise InputError(f"from {start:g} to {end:g} s, the end may not be before the start")
+    parts = []
+    for index, (arrival, departure) in enumerate(stays):
+        if not arrival <= departure:
+            raise InputError(
+                f"stays[{index}]: from {arrival:g} to {departure:g} s, the end may not be before the start"
+            )
+        parts.append(
+            max(0.0, min(end, departure) - max(start, arrival)) if start < end else arrival <= start < departure
+        )
+    return math.fsum(parts) / (end - start) if start < end else float(sum(parts))
 
 
 def ideal_seconds(budget: float, cluster_gpus: int, app_gpus: int, average_apps: float) -> float:

@@ -28,8 +28,8 @@ class SimulatedTuner(Protocol):
     def most_gpus(self) -> int:
         """Most GPUs that any phase made use of as it was estimated at the start."""
 
-    def running(self) -> Sequence[JobInfo]:
-        """Return the jobs of the current phase with the iterations that they will truly run; empty at the end."""
+    def truth(self) -> list[Sequence[JobInfo]]:
+        """Return the jobs of every phase that is left as they will truly run, the current phase first."""
 
     def advance(self, part: float) -> None:
         """Do a part, from 0 to 1, of what is left of the current phase; its jobs advance evenly. 1 ends it."""
@@ -136,9 +136,10 @@ class SuccessiveHalving(HalvingTuner, SimulatedTuner):
             raise InputError(f"phase {phase} with {gpus} GPUs, 0 to {self.num_phases() - 1} with 0 or more are allowed")
         return self._estimates[phase]
 
-    def running(self) -> Sequence[JobInfo]:
-        """Return the jobs of the current phase; empty at the end."""
-        return self._estimates[0] if self._estimates else ()
+    def truth(self) -> list[Sequence[JobInfo]]:
+        """Return the jobs of every phase that is left, with those that will survive."""
+        later = self._phases[self._current + 1 :]
+        return [*self._estimates[:1], *([self._in_phase(self._all[j], p, 1.0) for j in self._best(p)] for p in later)]
 
     def advance(self, part: float) -> None:
         """Do a part of what is left of the current phase; at its end the best jobs are kept."""
@@ -153,13 +154,15 @@ class SuccessiveHalving(HalvingTuner, SimulatedTuner):
         self._estimates = []
         if not phases:
             return
-        best = sorted(self._ranking[: phases[0].jobs])
-        now = [self._in_phase(self._all[j], phases[0], self._left) for j in best]
+        now = [self._in_phase(self._all[j], phases[0], self._left) for j in self._best(phases[0])]
         middle = median_job(now)
         self._estimates.append(tuple(now))
         for phase in phases[1:]:
             typical = self._in_phase(middle, phase, 1.0)
             self._estimates.append(tuple(replace(typical, label=f"median{k}") for k in range(phase.jobs)))
+
+    def _best(self, phase: HalvingPhase) -> list[int]:
+        return sorted(self._ranking[: phase.jobs])
 
     @staticmethod
     def _in_phase(job: JobInfo, phase: HalvingPhase, left: float) -> JobInfo:
@@ -218,11 +221,11 @@ class CurveStopping(CurveTuner, SimulatedTuner):
         done = 1 - self._left
         return [self._with(item.job, item.job.iterations_remaining - done * item.stops_at) for item in self._jobs]
 
-    def running(self) -> Sequence[JobInfo]:
-        """Return the jobs with the iterations that they will truly run; empty at the end."""
+    def truth(self) -> list[Sequence[JobInfo]]:
+        """Return the jobs with the iterations that they will truly run, as one phase; none at the end."""
         if self._left <= _ALMOST:
-            return ()
-        return [self._with(item.job, self._left * item.stops_at) for item in self._jobs]
+            return []
+        return [[self._with(item.job, self._left * item.stops_at) for item in self._jobs]]
 
     def advance(self, part: float) -> None:
         """Do a part of what all jobs still run."""

@@ -1,0 +1,285 @@
+"""The agent of an app with a tuner: finish-time fairness of what it has, and bid tables for what it is offered."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from gangopt.errors import InputError
+from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.bid import BidInstance
+from gangopt.instances.generators.bid import from_phases
+from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo, ideal_seconds, remaining_phases, rho_of_jobs
+from gangopt.instances.themis_app_locality import monotone
+from gangopt.instances.themis_app_tuners import CurveStopping, SuccessiveHalving
+from gangopt.solvers.themis.agent_lengths import Split, lengths_on, total_lengths
+from gangopt.solvers.themis.arbiter import Offer
+from gangopt.solvers.themis.rounds_apps import Crowd
+from gangopt.topology import LOCALITIES, Cluster, locality
+
+__all__ = ["MOST_SUBSET_GPUS", "TableRow", "TunedApp", "bid_rows", "subset_rhos"]
+
+MOST_SUBSET_GPUS = 16
+"""Most GPUs of an offer whose subsets are valued one by one: 65,535 of them."""
+
+
+class TableRow(NamedTuple):
+    """One row of a bid table.
+
+    Attributes
+    ----------
+    gpus : GPUs in addition to those held
+    level : narrowest level that holds them and those held: `machine`, `rack` or `cluster`
+    rho : finish-time fairness with both until the app ends
+    """
+
+    gpus: int
+    level: str
+    rho: float
+
+
+def bid_rows(
+    tuner: HalvingTuner | CurveTuner,
+    *,
+    most: int,
+    held: int = 0,
+    narrowest: str = "machine",
+    elapsed: float,
+    ideal: float,
+    split: Split = "even",
+) -> list[TableRow]:
+    """Return the bid table of an app: a row for every number of GPUs and every level.
+
+    A slowdown that falls from one locality to a wider one counts as equal there: a bundle is valued by the widest level
+    it may span, and must be worth as much in a narrower place.
+
+    Parameters
+    ----------
+    tuner : the app's tuner
+    most : most GPUs on offer
+    held : GPUs that the app has and keeps
+    narrowest : narrowest level that holds those
+    elapsed : time since the app's start, s
+    ideal : T_id, s
+    split : how GPUs are split inside a phase
+
+    Returns
+    -------
+    list of TableRow
+        By GPUs, then by level from the narrowest.
+
+    References
+    ----------
+    Mahajan et al.: THEMIS, NSDI 2020, section 4.3.
+    """
+    if most < 1:
+        return []
+    phases = estimates(tuner, held + most)
+    lengths = total_lengths(phases, held + most, split)
+    levels = LEVELS[LEVELS.index(narrowest) :]
+    return [
+        TableRow(k, level, rho_of_jobs([float(lengths[LOCALITIES.index(level), held + k - 1])], elapsed, ideal))
+        for k in range(1, most + 1)
+        for level in levels
+    ]
+
+
+def estimates(tuner: HalvingTuner | CurveTuner, gpus: int) -> list[Sequence[JobInfo]]:
+    """Return the jobs of every phase as the tuner tells them, their slowdowns made monotone."""
+    known: dict[JobInfo, JobInfo] = {}
+
+    def told(job: JobInfo) -> JobInfo:
+        if job not in known:
+            known[job] = replace(job, locality_sensitivity=monotone(job.locality_sensitivity))
+        return known[job]
+
+    return [tuple(map(told, jobs)) for jobs in remaining_phases(tuner, gpus)]
+
+
+def subset_rhos(
+    tuner: HalvingTuner | CurveTuner,
+    cluster: Cluster,
+    gpus: Sequence[int],
+    *,
+    held: Sequence[int] = (),
+    elapsed: float,
+    ideal: float,
+    split: Split = "even",
+) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Yield every subset of the GPUs on offer with its finish-time fairness, as the paper's agents enumerate them.
+
+    GPUs of one slot are valued as GPUs of its machine, as the rows of `bid_rows` are.
+
+    Parameters
+    ----------
+    tuner : the app's tuner
+    cluster : where the GPUs are
+    gpus : indices of those on offer, at most 16
+    held : indices of those that the app has and keeps
+    elapsed, ideal, split : as in `bid_rows`
+
+    Yields
+    ------
+    tuple of tuple of int and float
+        Subsets by size, then in ascending order; the empty set only if the app holds GPUs.
+
+    Raises
+    ------
+    InputError
+        If there are more GPUs than are enumerated.
+    """
+    if len(gpus) > MOST_SUBSET_GPUS:
+        raise InputError(f"gpus: {len(gpus)} on offer, subsets of at most {MOST_SUBSET_GPUS} are enumerated; use rows")
+    phases = estimates(tuner, len(held) + len(gpus))
+    lengths = total_lengths(phases, len(held) + len(gpus), split)
+    for size in range(0 if held else 1, len(gpus) + 1):
+        for subset in itertools.combinations(sorted(gpus), size):
+            level = max(LOCALITIES.index("machine"), LOCALITIES.index(locality(cluster, (*held, *subset))))
+            length = float(lengths[level, len(held) + size - 1])
+            yield subset, rho_of_jobs([length], elapsed, ideal)
+
+
+@dataclass
+class TunedApp:
+    """An app whose tuner is simulated, with its agent; it takes part in rounds as single-job apps do.
+
+    Attributes
+    ----------
+    label : name, unlike every other
+    arrival : time of arrival, s
+    tuner : the app's tuner
+    split : how GPUs are split inside a phase
+    restart : seconds without progress whenever its GPUs change
+    """
+
+    label: str
+    arrival: float
+    tuner: SuccessiveHalving | CurveStopping
+    split: Split = "even"
+    restart: float = 0.0
+    crowd: Crowd = field(init=False, repr=False)
+    cluster: Cluster = field(init=False, repr=False)
+    stalled: float = field(init=False, default=0.0)
+
+    def __post_init__(self) -> None:
+        for name in ("arrival", "restart"):
+            seconds = getattr(self, name)
+            if not 0 <= seconds < math.inf:
+                raise InputError(f"app {self.label}: {name}={seconds}, seconds from 0 are needed")
+
+    def join(self, cluster: Cluster, crowd: Crowd) -> None:
+        """Enter a cluster, whose number of apps over time the crowd knows."""
+        self.cluster, self.crowd = cluster, crowd
+
+    def ideal(self, now: float) -> float:
+        """Return T_id as it is at a time, s."""
+        average = self.crowd.average(self.label, now)
+        return ideal_seconds(self.tuner.budget, len(self.cluster.gpus), self.tuner.most_gpus, average)
+
+    def rho(self, now: float, held: tuple[int, ...]) -> float:
+        """Return rho with the GPUs held until the end, infinite without any."""
+        phases = estimates(self.tuner, len(held))
+        if not phases:
+            return self.final_rho(now)
+        if not held:
+            return math.inf
+        (lengths,) = lengths_on(phases, [(len(held), locality(self.cluster, held))], self.split)
+        return rho_of_jobs(lengths, now - self.arrival, self.ideal(now))
+
+    def final_rho(self, end: float) -> float:
+        """Return rho of the app if it ends at a time, s."""
+        return (end - self.arrival) / self.ideal(end)
+
+    def demand(self, now: float, held: tuple[int, ...]) -> int:
+        """Return how many GPUs it can use beside those held, in any phase that is left."""
+        del now  # only what is left of the app counts
+        phases = remaining_phases(self.tuner, len(held))
+        return max([0, *(sum(job.max_gpus for job in jobs) - len(held) for jobs in phases)])
+
+    def table(self, offer: Offer) -> list[TableRow]:
+        """Return the bid table of an offer, a row for every number of GPUs and every level that those held leave open.
+
+        Parameters
+        ----------
+        offer : GPUs on offer, and those that the app keeps
+
+        Returns
+        -------
+        list of TableRow
+        """
+        level = locality(self.cluster, offer.held) if offer.held else "machine"
+        return bid_rows(
+            self.tuner,
+            most=min(self.demand(offer.now, offer.held), len(offer.gpus)),
+            held=len(offer.held),
+            narrowest="machine" if level == "slot" else level,
+            elapsed=offer.now - self.arrival,
+            ideal=self.ideal(offer.now),
+            split=self.split,
+        )
+
+    def bid(self, offer: Offer) -> AppBid:
+        """Return the bid table of an offer as the arbiter takes it, in values 1 / rho."""
+        counts: dict[int, int] = {}
+        for gpu in offer.held:
+            machine = int(self.cluster.gpu_machine[gpu])
+            counts[machine] = counts.get(machine, 0) + 1
+        now = self.rho(offer.now, offer.held)
+        zero = Fraction(0) if math.isinf(now) else Fraction(1.0 / now)
+        rows = [(row.gpus, row.level, 1.0 / row.rho) for row in self.table(offer)]
+        return AppBid.from_rows(self.label, rows, zero, tuple(sorted(counts.items())))
+
+    def instance(self, now: float, offers: Sequence[tuple[int, str]]) -> BidInstance:
+        """Return the decision `bid` of the app at a time: the same table with the split left open.
+
+        Parameters
+        ----------
+        now : time, s
+        offers : (GPUs, level)
+
+        Returns
+        -------
+        BidInstance
+        """
+        return from_phases(
+            estimates(self.tuner, max(gpus for gpus, _ in offers)),
+            offers,
+            name=f"bid of {self.label}",
+            description=f"{self.label} at {now:g} s",
+            cluster_gpus=len(self.cluster.gpus),
+            contention=self.crowd.average(self.label, now),
+            elapsed=now - self.arrival,
+            budget=self.tuner.budget,
+            app_gpus=self.tuner.most_gpus,
+        )
+
+    def advance(self, seconds: float, gpus: tuple[int, ...]) -> None:
+        """Work for so many seconds on these GPUs, after what is left of a restart; jobs of a phase advance evenly."""
+        if not gpus:
+            return
+        waited = min(self.stalled, seconds)
+        self.stalled -= waited
+        left = seconds - waited
+        for length in self._true_lengths(gpus):
+            part = min(1.0, left / length)
+            # what rounding leaves of a phase that was to end is not worth another step
+            self.tuner.advance(1.0 if part > 1 - 1e-9 else part)
+            left -= length
+            if left <= 0:
+                break
+
+    def moved(self) -> None:
+        """Note that the GPUs changed: work goes on after the restart."""
+        self.stalled = self.restart
+
+    def seconds_left(self, gpus: tuple[int, ...]) -> float:
+        """Return how long the app truly takes to its end on these GPUs, infinite on none."""
+        return self.stalled + math.fsum(self._true_lengths(gpus)) if gpus else math.inf
+
+    def _true_lengths(self, gpus: tuple[int, ...]) -> tuple[float, ...]:
+        phases = self.tuner.truth()
+        return lengths_on(phases, [(len(gpus), locality(self.cluster, gpus))], self.split)[0] if phases else ()

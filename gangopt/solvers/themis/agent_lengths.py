@@ -1,0 +1,111 @@
+"""How long phases last on every number of GPUs at once: what an agent's bid table is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gangopt.arguments import unknown
+from gangopt.instances.generators.bid import from_phases
+from gangopt.instances.themis_app import JobInfo
+from gangopt.solvers.heuristics.bid_splits import deal, fold
+from gangopt.topology import LOCALITIES
+
+__all__ = ["Split", "even_lengths", "lengths_on", "total_lengths"]
+
+Split = Literal["even", "lpt", "exact"]
+"""How an app splits its GPUs inside a phase."""
+
+
+def even_lengths(jobs: Sequence[JobInfo], most: int) -> NDArray[np.float64]:
+    """Return how long a phase lasts on 1 to `most` whole GPUs split evenly, at every locality.
+
+    The split is that of method `even` of the decision `bid`, computed for all numbers together: the deal of one more
+    GPU only adds to the deal before.
+
+    Parameters
+    ----------
+    jobs : of one phase
+    most : largest number of GPUs
+
+    Returns
+    -------
+    ndarray
+        s, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
+    """
+    n = len(jobs)
+    work = np.array([job.work for job in jobs])
+    slowdown = np.array([[job.locality_sensitivity.at(level) for job in jobs] for level in LOCALITIES])
+    lengths = np.empty((len(LOCALITIES), most))
+    single = work * slowdown[0]
+    for k in range(1, min(n, most + 1)):
+        lengths[:, k - 1] = np.bincount(fold(work, k), single, minlength=k).max()
+    if most < n:
+        return lengths
+    dealt = deal(work, np.array([job.max_gpus for job in jobs]), most)
+    held = np.zeros((most, n))
+    held[np.arange(len(dealt)), dealt] = 1
+    held = np.cumsum(held, axis=0)[n - 1 :]
+    for row, factors in enumerate(slowdown):
+        lengths[row, n - 1 :] = np.where(held == 1, single, work * factors / held).max(axis=1)
+    return lengths
+
+
+def total_lengths(phases: Sequence[Sequence[JobInfo]], most: int, split: Split = "even") -> NDArray[np.float64]:
+    """Return how long all phases together last on 1 to `most` whole GPUs, at every locality.
+
+    Parameters
+    ----------
+    phases : jobs of every phase
+    most : largest number of GPUs
+    split : how GPUs are split inside a phase
+
+    Returns
+    -------
+    ndarray
+        s, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
+    """
+    if split == "even":
+        known: dict[tuple[JobInfo, ...], NDArray[np.float64]] = {}
+        for jobs in map(tuple, phases):
+            if jobs not in known:
+                known[jobs] = even_lengths(jobs, most)
+        total: NDArray[np.float64] = np.sum([known[tuple(jobs)] for jobs in phases], axis=0)
+        return total
+    offers = [(k, level) for level in LOCALITIES for k in range(1, most + 1)]
+    table = [math.fsum(seconds) for seconds in lengths_on(phases, offers, split)]
+    return np.array(table).reshape(len(LOCALITIES), most)
+
+
+def lengths_on(
+    phases: Sequence[Sequence[JobInfo]], offers: Sequence[tuple[int, str]], split: Split
+) -> list[tuple[float, ...]]:
+    """Return how long each phase lasts on each offer.
+
+    Parameters
+    ----------
+    phases : jobs of every phase
+    offers : (GPUs, level), at least one
+    split : how GPUs are split inside a phase
+
+    Returns
+    -------
+    list of tuple of float
+        s, for every offer and phase.
+    """
+    if split not in get_args(Split):
+        raise unknown("split", str(split), list(get_args(Split)))
+    most = max(gpus for gpus, _ in offers)
+    instance = from_phases(phases, offers, name="offers", cluster_gpus=most, contention=1.0)
+    if split == "exact":
+        from gangopt.solvers.contract import Controls
+        from gangopt.solvers.exact.bid import exact
+
+        return [row.seconds for row in exact(instance, Controls()).solution.rows]
+    from gangopt.solvers.heuristics.bid import even, lpt
+
+    return [row.seconds for row in (even if split == "even" else lpt)(instance).rows]
