@@ -28,12 +28,12 @@ from gangopt.errors import InfeasibleError
 from gangopt.formulations.contract import check_empty
 from gangopt.formulations.fair_share_goal import linear
 from gangopt.formulations.fair_share_options import Option, given_counts, options_of, require_option
-from gangopt.formulations.fair_share_patterns import add_patterns, placed_options
+from gangopt.formulations.fair_share_patterns import add_patterns, bundles_anywhere, placed_options
 from gangopt.formulations.fair_share_places import add_bundles, chosen_options
 from gangopt.formulations.size import require_size
 from gangopt.instances.fair_share_market import TOLERANCE, Market, better
 
-__all__ = ["fill_dominating", "fill_envy", "fill_sharing", "read_allocation"]
+__all__ = ["add_allocation", "fill_dominating", "fill_envy", "fill_sharing", "read_allocation", "useful_bundles"]
 
 
 def fill_dominating(
@@ -64,7 +64,7 @@ def fill_dominating(
     """
     check_empty(block, "fair_share dominating")
     now = [market.value(i, row) for i, row in enumerate(given)]
-    options = options_of(market, [v * (1 - TOLERANCE) for v in now])
+    options = useful_bundles(market, [v * (1 - TOLERANCE) for v in now])
     variable = add_allocation(block, market, options)
     terms: dict[int, list[tuple[float, Any]]] = {i: [] for i in range(len(now))}
     gaining = []
@@ -126,10 +126,26 @@ def fill_sharing(block: Any, market: Market) -> None:  # noqa: ANN401 - Pyomo is
         If some app has rho above 1 even with everything to itself.
     """
     check_empty(block, "fair_share sharing")
-    options = options_of(market, [1 - TOLERANCE] * len(market.apps))
+    options = useful_bundles(market, [1 - TOLERANCE] * len(market.apps))
     require_option(market, options, "rho of at most 1")
     add_allocation(block, market, options)
     block.objective_value = Expression(expr=sum(block.gpus_given[i] for i in block.apps))
+
+
+def useful_bundles(market: Market, least: Sequence[float] | None = None) -> list[list[Option]]:
+    """Return the useful bundles of each app: without places if no app holds GPUs, else with them.
+
+    Parameters
+    ----------
+    market : apps and GPUs
+    least : a value for each app; only bundles worth at least as much are returned
+
+    Returns
+    -------
+    list of list of Option
+        As `add_allocation` takes them.
+    """
+    return options_of(market, least) if market.held.any() else bundles_anywhere(market, least)
 
 
 def add_allocation(block: Any, market: Market, options: Sequence[Sequence[Option]]) -> dict[Option, Any]:  # noqa: ANN401
@@ -139,7 +155,7 @@ def add_allocation(block: Any, market: Market, options: Sequence[Sequence[Option
     ----------
     block : Block
     market : apps and GPUs
-    options : bundles of each app; every app has at least one
+    options : bundles of each app, of `useful_bundles`; every app has at least one
 
     Returns
     -------
@@ -151,8 +167,7 @@ def add_allocation(block: Any, market: Market, options: Sequence[Sequence[Option
             add_bundles(block, market, options)
             return {item: block.give[item.key] for mine in options for item in mine}
         add_patterns(block, market, options)
-        first = {(item.app, item.level, item.gpus): item for mine in reversed(options) for item in reversed(mine)}
-        return {item: block.give[key] for key, item in first.items()}
+        return {item: block.give[item.app, item.level, item.gpus] for mine in options for item in mine}
 
 
 def read_allocation(block: Any, market: Market) -> tuple[tuple[int, ...], ...]:  # noqa: ANN401 - Pyomo is untyped

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Constraint, Expression, NonNegativeReals, Var, value
 
+from gangopt.formulations import rows
 from gangopt.formulations.fair_share_options import Option
 
 __all__ = ["add_goal", "hint_goal", "linear"]
@@ -23,8 +23,13 @@ def linear(terms: Sequence[tuple[float, Any]]) -> Any:  # noqa: ANN401 - Pyomo i
     Returns
     -------
     LinearExpression
+
+    Raises
+    ------
+    OutOfTime
+        If the model is built within a time limit that is over.
     """
-    return LinearExpression(linear_coefs=[c for c, _ in terms], linear_vars=[v for _, v in terms], constant=0)
+    return rows.linear([c for c, _ in terms], [v for _, v in terms])
 
 
 def add_goal(block: Any, options: Mapping[Any, Option], give: Any) -> None:  # noqa: ANN401 - Pyomo is untyped

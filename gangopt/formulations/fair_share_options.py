@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangopt.errors import InfeasibleError
+from gangopt.formulations.deadline import require_time
 from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.fair_share_market import Market
 
@@ -38,7 +39,7 @@ class Option(NamedTuple):
         return self[:4]
 
 
-def options_of(market: Market, least: Sequence[float] | None = None) -> list[list[Option]]:
+def options_of(market: Market, least: Sequence[float] | None = None, *, anywhere: bool = False) -> list[list[Option]]:
     """Return the bundles of each app that no other bundle makes useless.
 
     Left out are bundles that one of no more GPUs, at a wider level that contains the place, makes as valuable: the
@@ -48,24 +49,32 @@ def options_of(market: Market, least: Sequence[float] | None = None) -> list[lis
     ----------
     market : apps and GPUs
     least : a value for each app; only bundles worth at least as much are returned
+    anywhere : only the largest machine and rack, which stand for all where no app holds GPUs
 
     Returns
     -------
     list of list of Option
         For each app, the empty bundle first if it is worth enough, then by level from the widest, place and count.
+
+    Raises
+    ------
+    OutOfTime
+        If a model is built within a time limit that is over.
     """
     every = []
     for app in range(len(market.apps)):
+        require_time()
         nothing = market.value(app, np.zeros_like(market.gpus))
         mine = [Option(app, CLUSTER, 0, 0, nothing)]
         # best[place][count] of the next wider level: what the count in the place is worth, or anywhere around it
         best = {0: np.full(market.total_gpus + 1, nothing)}
         for level in (CLUSTER, RACK, MACHINE):
-            room = market.in_places(level, market.gpus).tolist()
+            room = market.in_places(level, market.gpus)
             here = {}
-            for place in market.places(app, level):
-                wider = best[int(market.racks[place]) if level == MACHINE else 0][: room[place] + 1]
-                values = _values(market, app, level, room[place])
+            for place in [int(room.argmax())] if anywhere else market.places(app, level):
+                around = int(market.racks[place]) if level == MACHINE and not anywhere else min(best)
+                wider = best[around][: room[place] + 1]
+                values = _values(market, app, level, int(room[place]))
                 new = values > np.maximum(wider, np.concatenate([[nothing], values[:-1]]))
                 mine += [Option(app, level, place, k, float(values[k])) for k in np.flatnonzero(new).tolist()]
                 here[place] = np.maximum(values, wider)

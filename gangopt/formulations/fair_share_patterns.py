@@ -44,12 +44,12 @@ from gangopt.instances.fair_share_solution import FairShareSolution
 
 __all__ = [
     "add_patterns",
+    "bundles_anywhere",
     "fill_patterns",
     "hint_patterns",
     "patterns_model",
     "placed_options",
     "read_patterns",
-    "without_places",
 ]
 
 MAX_PATTERNS = 200_000
@@ -86,17 +86,18 @@ def _classes(market: Market, sizes: Sequence[int]) -> list[_Class]:
     return [_Class(rack, gpus, tuple(found), patterns[gpus]) for (rack, gpus), found in members.items()]
 
 
-def without_places(market: Market, options: Sequence[Sequence[Option]]) -> list[list[Option]]:
-    """Return one bundle for each app, level and count, its place 0: apps that hold nothing value all places alike.
+def bundles_anywhere(market: Market, least: Sequence[float] | None = None) -> list[list[Option]]:
+    """Return the useful bundles of each app without places: apps that hold nothing value all places alike.
 
     Parameters
     ----------
     market : apps and GPUs
-    options : bundles of each app
+    least : a value for each app; only bundles worth at least as much are returned
 
     Returns
     -------
     list of list of Option
+        One of each level and count, its place 0.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def without_places(market: Market, options: Sequence[Sequence[Option]]) -> list[
     if market.held.any():
         app = market.apps[int(market.held.argmax())]
         raise InputError(f"form patterns is for apps that hold no GPUs, {app} holds some; form places takes them")
-    return [list({(*item[:2], item.gpus): item._replace(place=0) for item in mine}.values()) for mine in options]
+    return [[item._replace(place=0) for item in mine] for mine in options_of(market, least, anywhere=True)]
 
 
 def fill_patterns(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
@@ -131,7 +132,7 @@ def fill_patterns(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN
         If there would be more columns than are built.
     """
     market = instance.market
-    options = [[item for item in mine if item.value > 0] for mine in options_of(market)]
+    options = [[item for item in mine if item.value > 0] for mine in bundles_anywhere(market)]
     require_option(market, options)
     with PauseGC():
         add_patterns(block, market, options)
@@ -145,10 +146,9 @@ def add_patterns(block: Any, market: Market, options: Sequence[Sequence[Option]]
     ----------
     block : Block
     market : apps that hold no GPUs, and GPUs
-    options : bundles of each app; every app has at least one
+    options : bundles of each app without places, of `bundles_anywhere`; every app has at least one
     """
-    placeless = without_places(market, options)
-    flat = [item for mine in placeless for item in mine]
+    flat = [item for mine in options for item in mine]
     sizes = sorted({item.gpus for item in flat if item.level == MACHINE and item.gpus})
     spans = sorted({item.gpus for item in flat if item.level == RACK and item.gpus})
     classes = _classes(market, sizes)
@@ -167,7 +167,7 @@ def add_patterns(block: Any, market: Market, options: Sequence[Sequence[Option]]
     block.give = Var(block.options, domain=Binary)
     block.cut = Var(block.patterns, domain=NonNegativeIntegers, bounds=lambda _, c, _p: (0, len(classes[c].machines)))
     block.piece = Var(block.racks, block.spans, domain=NonNegativeIntegers)
-    _add_rules(block, market, placeless, classes)
+    _add_rules(block, market, options, classes)
 
 
 def _add_rules(block: Any, market: Market, placeless: Sequence[Sequence[Option]], classes: Sequence[_Class]) -> None:  # noqa: ANN401

@@ -191,13 +191,17 @@ def _rho(market: Market, given: Given) -> tuple[float, ...]:
 
 def _dominated(market: Market, given: Given, controls: Controls) -> tuple[bool | None, Given | None]:
     """Maximise the sum of gains where nobody loses and somebody gains; infeasible if and only if efficient."""
+    from gangopt.formulations.deadline import OutOfTime, building_within
     from gangopt.formulations.fair_share_certificates import fill_dominating, read_allocation
 
     model = _model("dominating")
     try:
-        fill_dominating(model, market, given, strict=True)
+        with building_within(controls.remaining):
+            fill_dominating(model, market, given, strict=True)
     except InfeasibleError:
         return True, None
+    except OutOfTime:
+        return None, None
     solved = _solve(model, controls, maximise=True)
     if solved.values is None:
         return (True if solved.termination == "infeasible" else None), None
@@ -237,13 +241,17 @@ def _envy(market: Market, given: Given, controls: Controls) -> tuple[Envy, ...]:
 
 def _shared(market: Market, controls: Controls) -> tuple[bool | None, Given | None]:
     """Look for an allocation that gives every app rho of at most 1."""
+    from gangopt.formulations.deadline import OutOfTime, building_within
     from gangopt.formulations.fair_share_certificates import fill_sharing, read_allocation
 
     model = _model("sharing")
     try:
-        fill_sharing(model, market)
+        with building_within(controls.remaining):
+            fill_sharing(model, market)
     except InfeasibleError:
         return False, None
+    except OutOfTime:
+        return None, None
     solved = _solve(model, controls, maximise=False)
     if solved.values is not None:
         return True, read_allocation(model, market)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gangopt.errors import InfeasibleError, SolverError
-from gangopt.formulations.fair_share_options import cheapest, options_of, require_option
-from gangopt.formulations.fair_share_patterns import without_places
+from gangopt.formulations.deadline import OutOfTime, building_within
+from gangopt.formulations.fair_share_certificates import add_allocation, read_allocation, useful_bundles
+from gangopt.formulations.fair_share_goal import linear
+from gangopt.formulations.fair_share_options import cheapest, require_option
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution
@@ -43,16 +45,25 @@ def exact(instance: FairShareInstance, controls: Controls, *, refine: bool = Tru
     InfeasibleError
         If not every app can get a value above 0.
     """
-    search = _Search(instance, controls)
+    search = None
     termination: Termination = "optimal"
     reason = None
     try:
-        while search.settled < len(search.options) and (refine or not search.settled):
-            if not search.stage():
-                termination, reason = "time_limit", None
-                break
+        with building_within(controls.remaining):
+            search = _Search(instance, controls)
+            search.begin()
+            while search.settled < len(search.options) and (refine or not search.settled):
+                if not search.stage():
+                    termination = "time_limit"
+                    break
+    except OutOfTime as stop:
+        termination, reason = "time_limit", str(stop)
     except KeyboardInterrupt:
         termination, reason = "interrupted", "interrupted by the user"
+    if search is None:
+        return Outcome(termination, None, None, reason=reason)
+    if termination == "time_limit" and search.settled:
+        reason = f"the order is proven for {search.settled} of {len(search.options)} apps"
     return search.outcome(termination, reason)
 
 
@@ -69,8 +80,7 @@ class _Search:
 
     def __init__(self, instance: FairShareInstance, controls: Controls) -> None:
         self.instance, self.market, self.controls = instance, instance.market, controls
-        options = [[item for item in mine if item.value > 0] for mine in options_of(self.market)]
-        self.options = options if self.market.held.any() else without_places(self.market, options)
+        self.options = [[item for item in mine if item.value > 0] for mine in useful_bundles(self.market)]
         require_option(self.market, self.options)
         self.values = sorted({item.value for mine in self.options for item in mine})
         self.best = sorted(max(item.value for item in mine) for mine in self.options)
@@ -83,9 +93,12 @@ class _Search:
         self.build_seconds, self.models = 0.0, 0
         self.solver, self.version = "", ""
         self.solver_options: dict[str, Any] = {}
+
+    def begin(self) -> None:
+        """Take the start that was given, and the greedy allocation."""
+        if self.controls.start is not None:
+            self._take(rows_of(self.controls.start.bundles, len(self.instance.machines)))
         self._take(greedy_allocation(self.market))
-        if controls.start is not None:
-            self._take(rows_of(controls.start.bundles, len(instance.machines)))
 
     def _take(self, given: tuple[tuple[int, ...], ...]) -> None:
         """Keep an allocation that serves every app, if it is lexicographically better than the incumbent."""
@@ -183,16 +196,11 @@ class _Search:
         if solved.termination == "infeasible":
             return False
         if solved.values is not None:
-            from gangopt.formulations.fair_share_certificates import read_allocation
-
             self._take(read_allocation(model, self.market))
         return True if solved.termination == "optimal" else None
 
     def _model(self, caps: list[_Cap], fewest_below: float | None) -> Any:  # noqa: ANN401 - Pyomo is untyped
         from pyomo.environ import ConcreteModel, Constraint, Objective
-
-        from gangopt.formulations.fair_share_certificates import add_allocation
-        from gangopt.formulations.fair_share_goal import linear
 
         thresholds = sorted({cap.value for cap in caps} | ({fewest_below} if fewest_below is not None else set()))
         options = cheapest(self.options, thresholds)

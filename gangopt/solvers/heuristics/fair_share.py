@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.formulations.deadline import require_time
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import Market, bundles_of
 from gangopt.instances.fair_share_solution import FairShareSolution
@@ -74,16 +76,17 @@ def progressive_filling(market: Market, start: NDArray[np.int64] | None = None) 
     share = market.unit_shares()
     free = market.total_gpus - int(given.sum())
     left = market.capacities - given @ market.demands
-    active = list(range(len(market.apps)))
-    while free and active:
-        app = min(active, key=lambda i: ((held[i] + given[i]) * share[i], i))
-        fits = np.all(market.demands[app] <= left + _SLACK * market.capacities)
-        if given[app] >= market.wanted[app] or not fits:
-            active.remove(app)
+    waiting = [((held[i] + given[i]) * share[i], i) for i in range(len(market.apps)) if given[i] < market.wanted[i]]
+    heapq.heapify(waiting)
+    while free and waiting:
+        app = heapq.heappop(waiting)[1]
+        if np.any(market.demands[app] > left + _SLACK * market.capacities):
             continue
         given[app] += 1
         free -= 1
         left = left - market.demands[app]
+        if given[app] < market.wanted[app]:
+            heapq.heappush(waiting, ((held[app] + given[app]) * share[app], app))
     return given
 
 
@@ -117,6 +120,11 @@ def greedy_allocation(market: Market) -> tuple[tuple[int, ...], ...]:
     -------
     tuple of tuple of int
         GPUs given, shape (apps, machines).
+
+    Raises
+    ------
+    OutOfTime
+        If an exact method runs it within a time limit that is over.
     """
     free = market.gpus.copy()
     left = market.capacities.copy()
@@ -124,6 +132,7 @@ def greedy_allocation(market: Market) -> tuple[tuple[int, ...], ...]:
     worth = [market.value(i, given[i]) for i in range(len(market.apps))]
     active = list(range(len(market.apps)))
     while active:
+        require_time()
         app = min(active, key=lambda i: (worth[i], i))
         step = _cheapest_step(market, app, given[app], worth[app], free)
         if step is None or np.any(int(step.sum()) * market.demands[app] > left + _SLACK * market.capacities):
@@ -142,16 +151,20 @@ def _cheapest_step(
     """Return GPUs to add on each machine, or None if nothing raises V."""
     best: tuple[int, float, int, int, int] | None = None
     for level, table in enumerate(market.values[app]):
-        room, own = market.in_places(level, free), market.in_places(level, row)
         # the first count that is worth more; the table does not fall
         needed = int(np.searchsorted(table, worth, side="right"))
-        if needed == len(table):
+        places = np.array(market.places(app, level), dtype=np.int64)
+        if needed == len(table) or not len(places):
             continue
-        for place in market.places(app, level):
-            more = max(0, needed - int(own[place]))
-            if more <= room[place]:
-                key = (more, -market.entry(app, level, int(own[place]) + more), level, -int(room[place]), place)
-                best = key if best is None else min(best, key)
+        room, own = market.in_places(level, free)[places], market.in_places(level, row)[places]
+        more = np.maximum(0, needed - own)
+        fits = np.flatnonzero(more <= room)
+        if not len(fits):
+            continue
+        after = table[np.minimum(own + more, len(table) - 1)]
+        at = fits[np.lexsort((places[fits], -room[fits], -after[fits], more[fits]))[0]]
+        key = (int(more[at]), -float(after[at]), level, -int(room[at]), int(places[at]))
+        best = key if best is None else min(best, key)
     if best is None:
         return None
     return _fill(best[0], np.where(market.inside(best[2], best[4]), free, 0), row)

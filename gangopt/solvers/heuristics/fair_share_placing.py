@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import Literal
 
 import numpy as np
@@ -53,7 +54,11 @@ def _pack(count: int, free: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _spread(count: int, free: NDArray[np.int64]) -> NDArray[np.int64]:
     row = np.zeros_like(free)
+    waiting = [(0, -gpus, machine) for machine, gpus in enumerate(free.tolist()) if gpus]
+    heapq.heapify(waiting)
     for _ in range(count):
-        machine = min(np.flatnonzero(row < free).tolist(), key=lambda m: (row[m], row[m] - free[m], m))
-        row[machine] += 1
+        taken, left, machine = heapq.heappop(waiting)
+        row[machine] = taken + 1
+        if left + 1:
+            heapq.heappush(waiting, (taken + 1, left + 1, machine))
     return row
