@@ -14,6 +14,7 @@ import numpy.typing as npt
 from gangopt.errors import InputError
 from gangopt.solvers.bounds.ascent import Best, Dual, smooth_ascent, supergradient_ascent
 from gangopt.solvers.bounds.completion import Completion
+from gangopt.solvers.bounds.job_prices import JobPrices
 from gangopt.solvers.bounds.jobs import Floats, GangJobs, gang_jobs
 from gangopt.solvers.bounds.mean_busy import MeanBusy
 from gangopt.solvers.bounds.prices import Grid, finest_grid, first_prices
@@ -38,11 +39,21 @@ BOUNDS: Mapping[str, str] = MappingProxyType(
         "exclusive_jobs": "the same two with loads that see which gangs exclude each other",
         "mean_busy_prices": "prices of GPU seconds, jobs pay for the mean of their running times",
         "completion_prices": "prices of GPU seconds, jobs pay for their completion",
+        "job_prices": "prices for every job of its own; what runs at once pays at most the dearest gangs that fit",
     }
 )
 """Name and content of every bound, from the plainest to the strongest."""
 
 _FINEST = 640
+"""Intervals of the finest grid."""
+
+_JOB_INTERVALS = (96, 64)
+"""Intervals that job prices are tried on, the finest first."""
+
+_JOB_OPERATIONS = 1_000_000
+"""Most jobs times intervals squared, and jobs times intervals times GPUs."""
+
+_JOB_STEPS = 250
 
 
 @dataclass(frozen=True)
@@ -83,11 +94,13 @@ class _Effort:
 
 
 def _effort(n: int) -> _Effort:
+    if n <= 200:
+        return _Effort(((40, 60), (80, 60)), ((160, 80), (320, 60)))
     if n <= 4000:
-        return _Effort(((40, 60), (80, 60), (160, 60)), ((160, 60), (320, 150)))
+        return _Effort(((40, 60), (80, 60), (160, 60)), ((160, 80), (320, 150), (640, 100)))
     if n <= 20_000:
-        return _Effort(((40, 60), (80, 40)), ((160, 60), (320, 60)))
-    return _Effort(((40, 12),), ((160, 60), (320, 30)))
+        return _Effort(((40, 60), (80, 40)), ((160, 80), (320, 100)))
+    return _Effort(((40, 20),), ((160, 100), (320, 80)))
 
 
 def jct_bound(
@@ -204,8 +217,33 @@ def _by_prices(jobs: GangJobs, expired: Callable[[], bool]) -> dict[str, float]:
         prices = best.prices
         bounds[name] = max(best.bound, bounds.get(name, -np.inf))
         if expired():
-            break
+            return bounds
+    if grid is not None and prices is not None:
+        found = _by_job_prices(jobs, points, grid, prices, unit, expired)
+        if found is not None:
+            bounds["job_prices"] = found
     return bounds
+
+
+def _by_job_prices(
+    jobs: GangJobs, points: Floats, grid: Grid, prices: Floats, unit: float, expired: Callable[[], bool]
+) -> float | None:
+    """Return the bound on the sum that prices of single jobs prove, or None where that would take too long."""
+    n = len(jobs)
+    for intervals in _JOB_INTERVALS:
+        if n * intervals**2 <= _JOB_OPERATIONS and n * intervals * jobs.n_gpus <= _JOB_OPERATIONS:
+            break
+    else:
+        return None
+    coarse = _coarsened(jobs, points, intervals).points[:-1]
+    arrivals = np.unique(jobs.arrival) if n <= intervals else jobs.arrival[:0]
+    own = Grid.of(np.unique(np.concatenate([coarse, arrivals])), jobs)
+    start = (jobs.gpus[:, None] * grid.onto(prices, own)[None, :]).ravel()
+    dual, best = JobPrices(jobs, own), Best(start)
+    value, _, size = dual.value(start)
+    best.offer(start, value, size)
+    supergradient_ascent(dual, best, _JOB_STEPS, unit, expired)
+    return best.bound
 
 
 def _coarsened(jobs: GangJobs, points: Floats, intervals: int) -> Grid:

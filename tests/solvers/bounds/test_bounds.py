@@ -1,5 +1,7 @@
 """Bounds on mean completion times: known values, duality against enumeration, and what is refused."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from gangopt.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.solvers.bounds import BOUNDS, jct_bound, workload_jct_bound
 from gangopt.solvers.bounds.completion import Completion
+from gangopt.solvers.bounds.job_prices import JobPrices
 from gangopt.solvers.bounds.jobs import gang_jobs
 from gangopt.solvers.bounds.mean_busy import MeanBusy
 from gangopt.solvers.bounds.prices import Grid
@@ -101,20 +104,10 @@ def priced(draw):
 
 
 def enumerated(jobs, points, prices):
-    """Dual of the completion form by trying every C on a fine lattice that contains its best points."""
-    ends = np.append(points[1:], 40.0)
-    cost = np.append(prices, 0.0)
-    cheapest_first = np.argsort(cost, kind="stable")
-    total = -jobs.n_gpus * float(prices @ np.diff(points))
-    for r, W, d, v in zip(jobs.arrival, jobs.gpus, jobs.duration, jobs.weight, strict=True):
-        values = []
-        for C in np.arange(r + d, 24.0, 0.25):
-            length = np.maximum(np.minimum(ends, C) - np.maximum(np.append(points[:-1], points[-1]), r), 0.0)
-            length = length[cheapest_first]
-            taken = np.clip(d - (np.cumsum(length) - length), 0.0, length)
-            values.append(v * (C - r) + W * float(taken @ cost[cheapest_first]))
-        total += min(values)
-    return total
+    """Dual of the completion form by enumeration."""
+    rows = zip(jobs.arrival, jobs.gpus, jobs.duration, jobs.weight, strict=True)
+    worth = sum(dearest_choice(r, d, v, points, W * prices) for r, W, d, v in rows)
+    return worth - jobs.n_gpus * float(prices @ np.diff(points))
 
 
 @given(priced())
@@ -141,7 +134,8 @@ def test_best_bound_is_named_and_all_are_given():
     bound = bound_of(FIGURE7)
     assert set(bound.bounds) <= set(BOUNDS)
     assert bound.mean == max(bound.bounds.values()) == bound.bounds[bound.name]
-    assert 0.995 * 23 / 3 <= bound.mean <= 26 / 3
+    assert bound.name == "job_prices"
+    assert 25.9 / 3 <= bound.mean <= 26 / 3
     assert bound.gap(26 / 3) == pytest.approx((26 / 3 - bound.mean) / bound.mean)
     assert bound.bounds == bound_of(FIGURE7).bounds
 
@@ -153,6 +147,10 @@ def test_durations_are_the_optimum_where_nobody_waits():
     assert list(bound.bounds) == ["durations"]
 
 
+def test_small_case_whose_gangs_do_not_fit_together_has_a_bound_near_its_optimum():
+    assert 12.9 / 5 <= bound_of(HALVES).mean <= 13 / 5
+
+
 def test_time_limit_of_zero_leaves_the_closed_bounds():
     bound = bound_of(FIGURE7, time_limit=0.0)
     assert bound.mean >= 22 / 3 - 1e-9
@@ -162,7 +160,7 @@ def test_equal_weights_change_nothing_and_no_weight_drops_a_job():
     _, rows = FIGURE7
     arrival, gpus, duration = zip(*rows, strict=True)
     plain = jct_bound(arrival, gpus, duration, 2)
-    assert jct_bound(arrival, gpus, duration, 2, weight=[3, 3, 3]).mean == pytest.approx(plain.mean, rel=1e-9)
+    assert jct_bound(arrival, gpus, duration, 2, weight=[3, 3, 3]).mean == pytest.approx(plain.mean, rel=1e-12)
     alone = jct_bound(arrival, gpus, duration, 2, weight=[1, 0, 1])
     assert alone.mean == pytest.approx((2 + 8) / 2, rel=1e-6)
 
@@ -197,3 +195,48 @@ def test_refuses_negative_weights_and_times():
         jct_bound([0], [1], [1], 2, weight=[-1])
     with pytest.raises(InputError, match="time_limit: -1"):
         jct_bound([0], [1], [1], 2, time_limit=-1)
+
+
+def dearest_set(jobs, prices, end):
+    """Largest sum of prices of jobs that have arrived before the end and fit together."""
+    present = [j for j in range(len(jobs)) if jobs.arrival[j] < end]
+    return max(
+        sum(prices[j] for j in chosen)
+        for size in range(len(present) + 1)
+        for chosen in combinations(present, size)
+        if sum(jobs.gpus[j] for j in chosen) <= jobs.n_gpus
+    )
+
+
+@given(priced(), st.integers(0, 2**32 - 1))
+def test_job_prices_equal_enumeration_and_are_never_below_one_price_for_all(case, seed):
+    jobs, points, one_price = case
+    rng = np.random.default_rng(seed)
+    prices = rng.integers(0, 7, (len(jobs), len(one_price))) / 4
+    dual = JobPrices(jobs, Grid.of(points, jobs))
+    value, gradient, _ = dual.value(prices.ravel())
+    alone = sum(
+        dearest_choice(r, d, v, points, own)
+        for r, d, v, own in zip(jobs.arrival, jobs.duration, jobs.weight, prices, strict=True)
+    )
+    paid = sum(
+        dearest_set(jobs, prices[:, k], points[k + 1]) * (points[k + 1] - points[k]) for k in range(len(one_price))
+    )
+    assert value == pytest.approx(alone - paid, abs=1e-9)
+    other = rng.uniform(0.0, 2.0, prices.shape)
+    assert dual.value(other.ravel())[0] <= value + gradient @ (other - prices).ravel() + 1e-7
+    together = dual.value((jobs.gpus[:, None] * one_price[None, :]).ravel())[0]
+    assert together >= Completion(jobs, Grid.of(points, jobs)).value(one_price)[0] - 1e-9
+
+
+def dearest_choice(r, d, v, points, prices):
+    """Least cost of one job by trying every C on a lattice that contains its best points."""
+    ends, begins = np.append(points[1:], 40.0), np.append(points[:-1], points[-1])
+    cost = np.append(prices, 0.0)
+    order = np.argsort(cost, kind="stable")
+    values = []
+    for C in np.arange(r + d, 24.0, 0.25):
+        length = np.maximum(np.minimum(ends, C) - np.maximum(begins, r), 0.0)[order]
+        taken = np.clip(d - (np.cumsum(length) - length), 0.0, length)
+        values.append(v * (C - r) + float(taken @ cost[order]))
+    return min(values)
