@@ -151,6 +151,12 @@ def test_joint_settles_what_classes_leave_open(monkeypatch):
     assert result.objective == pytest.approx(best, rel=1e-9)
 
 
+def test_models_are_solved_without_presolve():
+    """Presolve takes ten seconds of interval/testbed whatever the limit is, and solving takes less without."""
+    result = gangopt.solve(load(SMALL[0]), "exact")
+    assert result.options["presolve"] == "off"
+
+
 def test_a_speed_of_transfers_only():
     instance = load("interval/one-server")
     shared = dataclasses.replace(instance.allocation, theta=np.array([[0.0, 0.0, 2.0, 0.0, 0.0]]))
