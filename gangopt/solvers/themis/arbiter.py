@@ -56,8 +56,8 @@ class Agent(Protocol):
     def label(self) -> str:
         """Name of the app, unlike every other."""
 
-    def rho(self, now: float, held: tuple[int, ...]) -> float:
-        """Return rho with the GPUs held alone: infinite for an app that would never end."""
+    def rho(self, now: float, gpus: tuple[int, ...]) -> float:
+        """Return rho with these GPUs until the end: infinite for an app that would never end."""
 
     def demand(self, now: float, held: tuple[int, ...]) -> int:
         """Return how many GPUs the app can use beside those held."""
@@ -100,13 +100,15 @@ class Allocation:
     outcome: AuctionSolution | None
 
 
-def participants(rho: Sequence[float], fairness: float) -> list[int]:
+def participants(rho: Sequence[float], fairness: float, waiting: Sequence[float] | None = None) -> list[int]:
     """Return the apps that are asked for bids: the 1 - f fraction with the greatest rho, at least one.
 
     Parameters
     ----------
-    rho : rho of every app with what it holds
+    rho : rho of every app with what it has now
     fairness : f, the knob from 0 (all) to 1 (one)
+    waiting : seconds for which every app has had no GPU, None for none of them: of apps with an infinite rho, those
+        that have waited longer have the greater one
 
     Returns
     -------
@@ -124,7 +126,8 @@ def participants(rho: Sequence[float], fairness: float) -> list[int]:
         return []
     # (1 - f) n, in decimals as f is written: 0.2 of 5 apps is one app, not two
     number = max(1, math.ceil((1 - Fraction(str(fairness))) * len(rho)))
-    order = sorted(range(len(rho)), key=lambda i: (-rho[i], i))
+    waited = [0.0] * len(rho) if waiting is None else waiting
+    order = sorted(range(len(rho)), key=lambda i: (-rho[i], -waited[i], i))
     return sorted(order[:number])
 
 
@@ -136,8 +139,13 @@ def visibility_phase(
     *,
     now: float,
     fairness: float = 0.8,
+    before: Mapping[str, tuple[int, ...]] | None = None,
+    waiting: Mapping[str, float] | None = None,
 ) -> Visibility:
     """Ask all apps for rho, offer all GPUs to the participants, and collect one bid of each.
+
+    An app tells its rho with what it had until now: leases that began together end together, and with nothing in hand
+    all would say infinity.
 
     Parameters
     ----------
@@ -147,6 +155,8 @@ def visibility_phase(
     held : GPUs of each app whose leases go on
     now : time, s
     fairness : f, see `participants`
+    before : GPUs that an app had until now, those of ended leases included; None for `held`
+    waiting : seconds for which an app has had no GPU, see `participants`
 
     Returns
     -------
@@ -156,7 +166,10 @@ def visibility_phase(
     gpus = tuple(sorted(int(gpu) for gpu in offered))
     wanted = [(agent, agent.demand(now, held.get(agent.label, ()))) for agent in agents]
     wanting = [(agent, demand) for agent, demand in wanted if demand > 0]
-    chosen = set(participants([agent.rho(now, held.get(agent.label, ())) for agent, _ in wanting], fairness))
+    had = held if before is None else before
+    rho = [agent.rho(now, had.get(agent.label, ())) for agent, _ in wanting]
+    waited = [(waiting or {}).get(agent.label, 0.0) for agent, _ in wanting]
+    chosen = set(participants(rho, fairness, waited))
     bidders = tuple(agent for i, (agent, _) in enumerate(wanting) if i in chosen)
     others = [pair for i, pair in enumerate(wanting) if i not in chosen]
     if not gpus or not bidders:

@@ -51,6 +51,15 @@ class Leases:
 
     def __init__(self) -> None:
         self._of: dict[int, tuple[str, float]] = {}
+        self._last: dict[str, float] = {}
+
+    def arrive(self, label: str, now: float) -> None:
+        """Note that an app has waited since a time, s."""
+        self._last[label] = now
+
+    def waiting(self, label: str, now: float) -> float:
+        """Return the seconds for which an app that is here has had no GPU."""
+        return max(0.0, now - self._last.get(label, now))
 
     def held(self, now: float) -> dict[str, tuple[int, ...]]:
         """Return the GPUs of each app whose leases go on after a time, ascending."""
@@ -76,6 +85,7 @@ class Leases:
         """Lease GPUs to an app until a time."""
         for gpu in gpus:
             self._of[gpu] = (label, end)
+            self._last[label] = max(end, self._last.get(label, end))
 
     def end(self, gpus: Iterable[int]) -> None:
         """End the leases of GPUs."""
@@ -156,7 +166,10 @@ def hold_round(
     offered = leases.free(len(cluster.gpus), now)
     before = {agent.label: leases.of(agent.label) for agent in agents}
     held = leases.held(now)
-    seen = visibility_phase(agents, cluster, offered, held, now=now, fairness=settings.fairness)
+    waiting = {agent.label: leases.waiting(agent.label, now) for agent in agents}
+    seen = visibility_phase(
+        agents, cluster, offered, held, now=now, fairness=settings.fairness, before=before, waiting=waiting
+    )
     result = allocation_phase(
         seen,
         cluster,
@@ -276,6 +289,7 @@ class _Run:
     def _arrive(self, app: RunningApp) -> None:
         app.join(self.cluster, self.crowd)
         self.crowd.arrive(app.label, self.now)
+        self.leases.arrive(app.label, self.now)
         self.present.append(app)
         self.present.sort(key=lambda item: self.order[item.label])
 

@@ -30,6 +30,10 @@ class Crowd:
         self._present += 1
         self._area_at[label] = (now, self._area)
 
+    def __contains__(self, label: object) -> bool:
+        """Whether an app of this name ever arrived."""
+        return label in self._area_at
+
     def leave(self, now: float) -> None:
         """Note that an app left at a time, in s, not before the last event."""
         self._advance(now)
@@ -119,9 +123,9 @@ class SingleJobApp:
         alone = self.work / min(len(self.cluster.gpus), self.max_gpus)
         return (end - self.arrival) / (alone * self.crowd.average(self.label, end))
 
-    def rho(self, now: float, held: tuple[int, ...]) -> float:
-        """Return rho with the GPUs held until the end, infinite without any."""
-        rate = self._rate(held, self._told)
+    def rho(self, now: float, gpus: tuple[int, ...]) -> float:
+        """Return rho with these GPUs until the end, infinite without any."""
+        rate = self._rate(gpus, self._told)
         return (now - self.arrival + self.work_error * self.left / rate) / self.ideal(now) if rate else math.inf
 
     @property

@@ -41,6 +41,7 @@ def test_the_greatest_rho_bid(fairness, chosen):
 def test_ties_of_rho_go_to_the_lower_index():
     assert participants([2.0, 2.0, 2.0], 0.5) == [0, 1]
     assert participants([], 0.5) == []
+    assert participants([float("inf"), 1.0, float("inf")], 1, [5.0, 0.0, 9.0]) == [2]
     with pytest.raises(InputError, match=r"f=1.5"):
         participants([1.0], 1.5)
 
@@ -158,7 +159,8 @@ class Stub:
         self.label, self._rho, self.wants = label, rho, wants
         self.seen = []
 
-    def rho(self, now, held):
+    def rho(self, now, gpus):
+        self.rated = gpus
         return self._rho
 
     def demand(self, now, held):
@@ -182,6 +184,14 @@ def test_visibility_asks_the_participants_alone():
     assert [len(agent.seen) for agent in agents] == [0, 1, 1, 0]
     assert seen.instance.bystanders == (Bystander(label="a", demand=2),)
     assert agents[1].seen[0].gpus == tuple(range(8))
+
+
+def test_rho_is_told_with_what_an_app_had_until_now():
+    agents = [Stub("a", 1.0, 2), Stub("b", 3.0, 4)]
+    seen = visibility_phase(agents, small_cluster(), range(8), {}, now=0.0, before={"a": (5,)})
+    assert agents[0].rated == (5,)
+    assert agents[1].seen[0].held == ()
+    assert [agent.label for agent in seen.bidders] == ["b"]
 
 
 def test_allocation_hands_out_each_gpu_once_and_first_what_was_had():

@@ -109,6 +109,19 @@ def test_a_round_leaves_running_leases_alone():
     assert "b" not in leases.held(60.0)
 
 
+def test_who_has_waited_longest_bids_first():
+    # four equal apps, one machine, one bidder a round and no use for what is left: they take turns
+    apps = [SingleJobApp(name, 0.0, 4 * 1200.0, 4, FLAT) for name in "abcd"]
+    place = Cluster.uniform(machines_per_rack=1, gpus_per_slot=4)
+    done = run_rounds(apps, place, RoundSettings(fairness=1.0, lease=600.0))
+    assert [r.bidders for r in done.rounds[:4]] == [("a",), ("b",), ("c",), ("d",)]
+    leases = Leases()
+    leases.arrive("a", 3.0)
+    assert leases.waiting("a", 10.0) == 7.0
+    leases.grant("a", (0,), 20.0)
+    assert (leases.waiting("a", 15.0), leases.waiting("a", 26.0)) == (0.0, 6.0)
+
+
 def test_one_app_runs_as_if_alone():
     done = run_rounds([SingleJobApp("a", 5.0, 8000.0, 8, FLAT)], cluster())
     assert done.ends == {"a": pytest.approx(1005.0)}
