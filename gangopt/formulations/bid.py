@@ -19,21 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
-from pyomo.environ import (
-    ConcreteModel,
-    Constraint,
-    Expression,
-    NonNegativeIntegers,
-    NonNegativeReals,
-    Objective,
-    Set,
-    Var,
-    minimize,
-    value,
-)
+from pyomo.environ import Constraint, Expression, NonNegativeIntegers, NonNegativeReals, Set, Var, value
 
+from gangopt.formulations.deadline import paced, require_time
+from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
+from gangopt.formulations.whole_model import minimising
 from gangopt.instances.bid import BidInstance, BidSolution
 from gangopt.instances.bid_rows import Split, queued, shared_row, whole_row
 
@@ -142,7 +133,9 @@ def _columns(instance: BidInstance, classes: _Classes) -> int:
 
 
 def _fill(block: Any, instance: BidInstance, form: str, classes: _Classes) -> None:  # noqa: ANN401 - Pyomo is untyped
-    require_size(f"bid {form}", _columns(instance, classes))
+    columns = _columns(instance, classes)
+    require_size(f"bid {form}", columns)
+    require_time(columns)
     keys = _keys(instance, classes)
     with PauseGC():
         block.offers = Set(initialize=range(len(instance.offer_levels)))
@@ -155,17 +148,17 @@ def _fill(block: Any, instance: BidInstance, form: str, classes: _Classes) -> No
         ideal, number = instance.ideal_seconds, len(instance.offer_levels)
         block.rho = Expression(
             block.offers,
-            rule=lambda _, o: LinearExpression(
+            rule=lambda _, o: linear(
+                [1 / ideal] * len(block.phases),
+                [block.length[o, i] for i in block.phases],
                 constant=instance.elapsed / ideal,
-                linear_coefs=[1 / ideal] * len(block.phases),
-                linear_vars=[block.length[o, i] for i in block.phases],
             ),
         )
         block.objective_value = Expression(
-            expr=LinearExpression(
+            expr=linear(
+                [1 / ideal / number] * len(block.length),
+                list(block.length.values()),
                 constant=instance.elapsed / ideal,
-                linear_coefs=[1 / ideal / number] * len(block.length),
-                linear_vars=list(block.length.values()),
             )
         )
 
@@ -175,18 +168,18 @@ def _add_counts(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
     block.counts = Set(initialize=keys.counts, dimen=3)
     block.count = Var(block.counts, domain=NonNegativeIntegers, bounds=(0, 1))
     choices: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for o, c, k in keys.counts:
+    for o, c, k in paced(keys.counts):
         choices[o, c].append(k)
     block.counted = Set(initialize=list(choices), dimen=2)
     block.one_count_per_job = Constraint(
         block.counted,
-        rule=lambda _, o, c: (1, LinearExpression([block.count[o, c, k] for k in choices[o, c]]), 1),
+        rule=lambda _, o, c: (1, sum_of([block.count[o, c, k] for k in choices[o, c]]), 1),
     )
 
     def lasts(_: Any, o: int, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
         times = [-_seconds(instance, o, c, k) for k in choices[o, c]]
         terms = [block.count[o, c, k] for k in choices[o, c]]
-        body = LinearExpression(linear_coefs=[1, *times], linear_vars=[block.length[o, int(instance.phase[c])], *terms])
+        body = linear([1, *times], [block.length[o, int(instance.phase[c])], *terms])
         return (0, body, None)
 
     block.length_of_counts = Constraint(block.counted, rule=lasts)
@@ -203,7 +196,7 @@ def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
     block.queue = Var(block.places, domain=NonNegativeIntegers, bounds=lambda _, o, c, q: (0, classes.size(c)))
     places: dict[tuple[int, int], list[Any]] = defaultdict(list)
     waiting: dict[tuple[int, int, int], tuple[list[float], list[Any]]] = defaultdict(lambda: ([], []))
-    for o, c, q in keys.queues:
+    for o, c, q in paced(keys.queues):
         places[o, c].append(block.queue[o, c, q])
         times, terms = waiting[o, int(instance.phase[c]), q]
         times.append(_seconds(instance, o, c, 1))
@@ -211,13 +204,13 @@ def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
     block.queued = Set(initialize=list(places), dimen=2)
     block.one_queue_per_job = Constraint(
         block.queued,
-        rule=lambda _, o, c: (classes.size(c), LinearExpression(places[o, c]), classes.size(c)),
+        rule=lambda _, o, c: (classes.size(c), sum_of(places[o, c]), classes.size(c)),
     )
     block.queues = Set(initialize=list(waiting), dimen=3)
 
     def lasts(_: Any, o: int, i: int, q: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
         times, terms = waiting[o, i, q]
-        body = LinearExpression(linear_coefs=[1, *(-item for item in times)], linear_vars=[block.length[o, i], *terms])
+        body = linear([1, *(-item for item in times)], [block.length[o, i], *terms])
         return (0, body, None)
 
     block.length_of_queues = Constraint(block.queues, rule=lasts)
@@ -229,7 +222,7 @@ def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
             times, terms = waiting[o, i, q]
             shorter, others = waiting[o, i, q + 1]
             coefficients = [*times, *(-item for item in shorter)]
-            return (0, LinearExpression(linear_coefs=coefficients, linear_vars=[*terms, *others]), None)
+            return (0, linear(coefficients, [*terms, *others]), None)
 
         block.longest_queue_first = Constraint(block.queues, rule=ordered)
 
@@ -243,7 +236,7 @@ def _add_shared(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
 
     def demand(_: Any, o: int, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
         terms = [block.gpu_seconds[o, c], block.length[o, int(instance.phase[c])]]
-        return (None, LinearExpression(linear_coefs=[1, -int(instance.max_gpus[c])], linear_vars=terms), 0)
+        return (None, linear([1, -int(instance.max_gpus[c])], terms), 0)
 
     block.demand = Constraint(block.shared, rule=demand)
 
@@ -251,11 +244,11 @@ def _add_shared(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
 def _add_gpus_offered(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
     """Add the one row for every phase of every offer that keeps to its GPUs, where GPUs are counted."""
     used: dict[tuple[int, int], tuple[list[float], list[Any]]] = defaultdict(lambda: ([], []))
-    for o, c, k in keys.counts:
+    for o, c, k in paced(keys.counts):
         coefficients, terms = used[o, int(instance.phase[c])]
         coefficients.append(k * classes.size(c))
         terms.append(block.count[o, c, k])
-    for o, c in keys.shared:
+    for o, c in paced(keys.shared):
         coefficients, terms = used[o, int(instance.phase[c])]
         coefficients.append(classes.size(c))
         terms.append(block.gpu_seconds[o, c])
@@ -265,8 +258,8 @@ def _add_gpus_offered(block: Any, instance: BidInstance, classes: _Classes, keys
         coefficients, terms = used[o, i]
         gpus = int(instance.offer_gpus[o])
         if instance.split == "whole":
-            return (None, LinearExpression(linear_coefs=coefficients, linear_vars=terms), gpus)
-        body = LinearExpression(linear_coefs=[*coefficients, -gpus], linear_vars=[*terms, block.length[o, i]])
+            return (None, linear(coefficients, terms), gpus)
+        body = linear([*coefficients, -gpus], [*terms, block.length[o, i]])
         return (None, body, 0)
 
     block.gpus_offered = Constraint(block.split_phases, rule=offered)
@@ -274,19 +267,12 @@ def _add_gpus_offered(block: Any, instance: BidInstance, classes: _Classes, keys
 
 def jobs_model(instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `jobs` with its Objective."""
-    return _with_objective(fill_jobs, instance)
+    return minimising(fill_jobs, instance)
 
 
 def classes_model(instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `classes` with its Objective."""
-    return _with_objective(fill_classes, instance)
-
-
-def _with_objective(fill: Any, instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    model = ConcreteModel(name=instance.name)
-    fill(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
+    return minimising(fill_classes, instance)
 
 
 def read_jobs(block: Any, instance: BidInstance) -> BidSolution:  # noqa: ANN401 - Pyomo is untyped

@@ -32,7 +32,8 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
     Offers and phases do not depend on each other. Split `shared`: the formula of `shared_row`, which no split beats.
     Split `whole` with a GPU for every job: the least length for which the jobs' least numbers of GPUs fit, by
     bisection. More jobs than GPUs: queues by `shortest_queues`, and by HiGHS on form `classes` where a flow would be
-    too large. Out of time, a phase keeps the best queues found and a lower bound.
+    too large. Phases with queues share the time that is left; out of it, one keeps the best queues found and a
+    lower bound.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ class _Phase:
 
 
 class _Search:
-    """Splits phase by phase; phases with queues are split once for each number of GPUs."""
+    """Splits phase by phase; one with queues is split once for each number of GPUs, in its part of the time."""
 
     def __init__(self, instance: BidInstance, controls: Controls) -> None:
         self.instance = instance
@@ -86,6 +87,11 @@ class _Search:
         self.proven = True
         self.models = 0
         self._queues: dict[tuple[int, int], _Phase] = {}
+        sizes = [len(runs) for runs in instance.phases]
+        self._waiting = len(
+            {(i, gpus) for gpus in instance.offer_gpus.tolist() for i, size in enumerate(sizes) if size > gpus}
+        )
+        self._until = math.inf
 
     def phase(self, offer: int, i: int) -> _Phase:
         runs, gpus = self.instance.phases[i], int(self.instance.offer_gpus[offer])
@@ -106,9 +112,13 @@ class _Search:
         runs, gpus = self.instance.phases[i], int(self.instance.offer_gpus[offer])
         single = (self.instance.work * self.instance.factor(offer, 1))[runs.start : runs.stop]
         times, unit = whole_times(single.tolist())
-        found = shortest_queues(times, gpus)
+        remaining = self.controls.remaining()
+        if remaining is not None:
+            self._until = self.controls.elapsed() + remaining / self._waiting
+        self._waiting -= 1
+        found = shortest_queues(times, gpus, stopped=lambda: True)
         try:
-            found = found if found.proven else shortest_queues(times, gpus, self._settings)
+            found = found if found.proven else shortest_queues(times, gpus, self._settings, stopped=self._stopped)
             chosen = None if found.proven else self._settings()
             if chosen is not None:
                 found = self._by_highs(_one_phase(self.instance, offer, i), found, times, unit, chosen)
@@ -116,21 +126,30 @@ class _Search:
             self.interrupted = True
         return _Phase(queued(found.queues), float(found.bound * unit), found.proven)
 
+    def _stopped(self) -> bool:
+        return self.interrupted or self.controls.elapsed() >= self._until
+
     def _settings(self) -> SolveSettings | None:
         """Return the settings of one more solve, None where there is no time for it."""
-        if self.interrupted or self.controls.remaining() == 0:
+        if self._stopped():
             return None
         self.models += 1
-        return replace(settings_of(self.controls), on_progress=None)
+        left = None if math.isinf(self._until) else max(0.0, self._until - self.controls.elapsed())
+        return replace(settings_of(self.controls), time_limit=left, on_progress=None)
 
     def _by_highs(
         self, alone: BidInstance, found: QueueSplit, times: list[int], unit: Fraction, chosen: SolveSettings
     ) -> QueueSplit:
         """Return the better queues and the better bound of those found and those of HiGHS on form `classes`."""
         from gangopt.formulations.bid import classes_model, hint_classes, read_classes
+        from gangopt.formulations.deadline import OutOfTime, building_within
         from gangopt.solvers.highs import solve_model
 
-        model = classes_model(alone)
+        try:
+            with building_within(self.controls.remaining):
+                model = classes_model(alone)
+        except OutOfTime:
+            return found
         hint_classes(model, alone, BidSolution((whole_row(alone, 0, [queued(found.queues)]),)))
         solved = solve_model(model, chosen, warm_start=True)
         self.interrupted = self.interrupted or solved.termination == "interrupted"

@@ -86,7 +86,11 @@ def lower_bound(times: Sequence[int], gpus: int) -> int:
 
 
 def shortest_queues(
-    times: Sequence[int], gpus: int, settings: Callable[[], SolveSettings | None] | None = None
+    times: Sequence[int],
+    gpus: int,
+    settings: Callable[[], SolveSettings | None] | None = None,
+    *,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> QueueSplit:
     """Return queues whose longest is as short as possible, proven unless the solver is cut off.
 
@@ -99,6 +103,7 @@ def shortest_queues(
     times : whole times, above 0
     gpus : number of GPUs
     settings : called for the settings of each HiGHS solve, and stops by None; None for no solve at all
+    stopped : whether to end with what there is
 
     Returns
     -------
@@ -106,9 +111,9 @@ def shortest_queues(
     """
     queues = longest_first(np.array(times, dtype=np.float64), gpus).tolist()
     bound = lower_bound(times, gpus)
-    queues = improved(times, queues, gpus, bound)
+    queues = improved(times, queues, gpus, bound, stopped=stopped)
     best = QueueSplit(queues, longest_queue(times, queues), bound)
-    return best if best.proven or settings is None else _by_flows(times, gpus, best, settings)
+    return best if best.proven or settings is None else _by_flows(times, gpus, best, settings, stopped)
 
 
 def longest_queue(times: Sequence[int], queues: Sequence[int]) -> int:
@@ -130,7 +135,11 @@ def longest_queue(times: Sequence[int], queues: Sequence[int]) -> int:
 
 
 def _by_flows(
-    times: Sequence[int], gpus: int, best: QueueSplit, settings: Callable[[], SolveSettings | None]
+    times: Sequence[int],
+    gpus: int,
+    best: QueueSplit,
+    settings: Callable[[], SolveSettings | None],
+    stopped: Callable[[], bool],
 ) -> QueueSplit:
     from gangopt.solvers.exact.bid_queues_flow import FlowAnswer, queues_by_flow
 
@@ -145,7 +154,7 @@ def _by_flows(
         if answer.fits is None:
             break
         low, high = (low, middle) if answer.fits else (middle + 1, high)
-    queues = improved(times, best.queues, gpus, low, steps=MORE_STEPS)
+    queues = improved(times, best.queues, gpus, low, steps=MORE_STEPS, stopped=stopped)
     best = QueueSplit(queues, longest_queue(times, queues), low)
     middle = low
     while best.bound < best.longest:

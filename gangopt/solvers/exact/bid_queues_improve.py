@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 __all__ = ["improved"]
 
-GRID = 100_000
-"""Longest time of the search, in steps: longer ones are rounded for it, and what it finds is measured unrounded."""
+BITS = 20_000_000
+"""Most bits of the sums of two queues: longer times are rounded for the search, what it finds is measured unrounded."""
+
+PAIRS = 50
+"""Most queues with which the longest is parted anew before a random step."""
 
 STEPS = 100
 """Random steps before the search gives up."""
 
 
-def improved(times: Sequence[int], queues: Sequence[int], gpus: int, bound: int, *, steps: int = STEPS) -> list[int]:
+def improved(
+    times: Sequence[int],
+    queues: Sequence[int],
+    gpus: int,
+    bound: int,
+    *,
+    steps: int = STEPS,
+    stopped: Callable[[], bool] = lambda: False,
+) -> list[int]:
     """Return queues whose longest is no longer, and often at the bound.
 
     The longest queue is parted anew with each other one, the shortest first, as evenly as a sum of their jobs allows;
@@ -29,19 +40,18 @@ def improved(times: Sequence[int], queues: Sequence[int], gpus: int, bound: int,
     gpus : number of queues
     bound : length at which to stop
     steps : random steps
+    stopped : whether to end with what there is
 
     Returns
     -------
     list of int
         Queue of every job.
     """
-    largest = max(times)
-    grid = list(times) if largest <= GRID else [max(1, item * GRID // largest) for item in times]
-    state = _State(times, grid, queues, gpus)
+    state = _State(times, _grid(times, gpus), queues, gpus)
     best, shortest = state.queues(), state.longest()
     generator = np.random.default_rng(0)
     left = steps
-    while shortest > bound and gpus > 1:
+    while shortest > bound and gpus > 1 and not stopped():
         if state.shorten():
             if state.longest() < shortest:
                 best, shortest = state.queues(), state.longest()
@@ -51,6 +61,14 @@ def improved(times: Sequence[int], queues: Sequence[int], gpus: int, bound: int,
             state.step(generator)
             left -= 1
     return best
+
+
+def _grid(times: Sequence[int], gpus: int) -> list[int]:
+    """Return times in whole steps, of such a size that all sums of all parts of two queues fit into BITS."""
+    jobs, length = 2 * (-(-len(times) // gpus)), 2 * max(-(-sum(times) // gpus), *times)
+    if jobs * length <= BITS:
+        return list(times)
+    return [max(1, item * BITS // (jobs * length)) for item in times]
 
 
 class _State:
@@ -82,7 +100,7 @@ class _State:
         longest = self.longest()
         first = self.lengths.index(longest)
         order = sorted((length, queue) for queue, length in enumerate(self.lengths) if queue != first)
-        for length, queue in order:
+        for length, queue in order[:PAIRS]:
             if length < longest - 1 and self._set(first, queue, self._parted(first, queue, 0), longest - 1):
                 return True
         return False

@@ -166,16 +166,23 @@ def test_out_of_time_there_is_a_table_and_a_bound():
 
 
 def test_an_interrupt_leaves_a_table_and_a_bound(monkeypatch):
-    def interrupted(times, gpus, settings=None):
+    def interrupted(times, gpus, settings=None, **keywords):
         if settings is not None:
             raise KeyboardInterrupt
-        return shortest_queues(times, gpus)
+        return shortest_queues(times, gpus, **keywords)
 
     monkeypatch.setattr(exact_bid, "shortest_queues", interrupted)
     instance = random(jobs=64, gpus=64, seed=1)
     outcome = exact(instance, Controls())
     assert outcome.termination == "interrupted"
     assert instance.check(outcome.solution) == []
+
+
+def test_phases_share_the_time_and_each_has_its_turn():
+    instance = random(jobs=60, gpus=32, tuner="curves", seed=0)
+    outcome = exact(instance, Controls(time_limit=1.0))
+    assert instance.check(outcome.solution) == []
+    assert outcome.bound >= 0.99 * instance.evaluate(outcome.solution).objective
 
 
 def test_highs_takes_over_where_a_flow_is_too_large(monkeypatch):
