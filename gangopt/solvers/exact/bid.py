@@ -33,7 +33,7 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
     Split `whole` with a GPU for every job: the least length for which the jobs' least numbers of GPUs fit, by
     bisection. More jobs than GPUs: queues by `shortest_queues`, and by HiGHS on form `classes` where a flow would be
     too large. Phases with queues share the time that is left; out of it, one keeps the best queues found and a
-    lower bound.
+    lower bound. An offer keeps its row of the start where that is better.
 
     Parameters
     ----------
@@ -55,7 +55,9 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
     bounds: list[float] = []
     for offer in offers:
         phases = [search.phase(offer, i) for i in range(len(instance.phases))]
-        table.append(whole_row(instance, offer, [item.split for item in phases]))
+        row = whole_row(instance, offer, [item.split for item in phases])
+        given = row if controls.start is None else controls.start.rows[offer]
+        table.append(given if given.rho < row.rho else row)
         bounds.append(instance.rho(tuple(item.bound for item in phases)))
     return Outcome(
         termination="interrupted" if search.interrupted else "optimal" if search.proven else "time_limit",

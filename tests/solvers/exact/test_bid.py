@@ -165,6 +165,14 @@ def test_out_of_time_there_is_a_table_and_a_bound():
     assert "not proven" in outcome.reason
 
 
+def test_rows_of_a_better_start_are_kept():
+    instance = random(jobs=64, gpus=64, seed=1)
+    best = gangopt.solve(instance).solution
+    outcome = exact(instance, Controls(time_limit=1e-9, start=best, started=time.perf_counter() - 1))
+    assert outcome.termination == "time_limit"
+    assert instance.evaluate(outcome.solution).objective == instance.evaluate(best).objective
+
+
 def test_an_interrupt_leaves_a_table_and_a_bound(monkeypatch):
     def interrupted(times, gpus, settings=None, **keywords):
         if settings is not None:

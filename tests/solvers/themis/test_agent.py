@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.errors import InputError
-from gangopt.instances.themis_app import JobInfo, average_apps
+from gangopt.instances.themis_app import JobInfo, average_apps, rho_of_single_job
 from gangopt.instances.themis_app_tuners import CurveJob, CurveStopping, HalvingPhase, SuccessiveHalving, halvings
 from gangopt.solvers.themis.agent import TunedApp, bid_rows, subset_rhos
 from gangopt.solvers.themis.agent_lengths import lengths_on, total_lengths
@@ -207,3 +207,34 @@ def test_what_does_not_fit_is_refused():
         next(subset_rhos(curves(), cluster(), range(17), elapsed=0.0, ideal=1.0))
     with pytest.raises(InputError, match="unknown split 'odd'"):
         lengths_on(curves().truth(), [(1, "machine")], "odd")
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(2, 6), st.integers(1, 500), st.integers(1, 400), st.lists(st.integers(0, 11), unique=True, max_size=6)
+)
+def test_a_tuner_of_one_job_is_a_single_job_app(most, iterations, now, held):
+    """Equations 1 and 2 agree, and so do the agents and the plain function, in rho and in bids.
+
+    Jobs of one GPU are left out: on several spread GPUs a tuner's job uses one of them, so nothing slows it down.
+    """
+    job = JobInfo("a", iterations, 7.0, most)
+    place, held = cluster(), tuple(sorted(held))
+    tuned = joined(TunedApp("a", 0.0, CurveStopping([CurveJob(job, iterations)])), place)
+    single = joined(SingleJobApp("a", 0.0, 7.0 * iterations, most), place)
+    assert tuned.rho(now, held) == pytest.approx(single.rho(now, held))
+    plain_rho = rho_of_single_job(
+        job,
+        gpus=len(held),
+        level=locality(place, held) if held else "slot",
+        elapsed=now,
+        iterations=iterations,
+        cluster_gpus=12,
+        average_apps=1.0,
+    )
+    assert plain_rho == pytest.approx(single.rho(now, held))
+    offer = Offer(float(now), place, tuple(gpu for gpu in range(12) if gpu not in held), held)
+    if single.demand(now, held):
+        ours, theirs = tuned.bid(offer), single.bid(offer)
+        assert (ours.gpus, ours.levels, ours.held) == (theirs.gpus, theirs.levels, theirs.held)
+        assert list(map(float, ours.values)) == pytest.approx(list(map(float, theirs.values)))
