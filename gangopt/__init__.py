@@ -43,7 +43,7 @@ _HOMES = {
     "compare": "gangopt.solvers.compare",
     "load": "gangopt.instances.catalogue",
     "names": "gangopt.instances.catalogue",
-    "policies": "gangopt.policies",
+    "policies": "gangopt.policy_registry",
     "problems": "gangopt.decisions",
     "replay": "gangopt.solvers.replay.run",
     "solve": "gangopt.solvers.solve",
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from gangopt.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.instances.catalogue import load, names
     from gangopt.instances.workload import Workload
-    from gangopt.policies import policies
+    from gangopt.policy_registry import policies
     from gangopt.solvers.compare import compare
     from gangopt.solvers.comparison import Comparison
     from gangopt.solvers.replay.run import replay

@@ -127,7 +127,7 @@ def replay(
 def policies_command(as_json: AsJson = False) -> None:
     """List the policies of `replay` with their arguments."""
     from gangopt.arguments import parameters_of
-    from gangopt.policies import policies
+    from gangopt.policy_registry import policies
     from gangopt.registry import resolve
 
     rows = []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gangopt.errors import SolverError
-from gangopt.solvers.replay.state import RUNNING, State
+from gangopt.solvers.replay.state import State
 
 __all__ = ["check_end", "check_event"]
 
@@ -13,8 +15,14 @@ _WORK_TOLERANCE = 1e-6
 """Work done may differ from work asked by this much times the larger of 1 s and the work."""
 
 
-def check_event(state: State, policy: str) -> None:
+def check_event(state: State, started: Sequence[int], policy: str) -> None:
     """Check that the GPUs held and free add up, on every machine too, and that gangs are whole.
+
+    Parameters
+    ----------
+    state : after the event
+    started : jobs that began to run at it
+    policy : name of the policy
 
     Raises
     ------
@@ -27,12 +35,12 @@ def check_event(state: State, policy: str) -> None:
         raise _fault(state, policy, f"{held} GPUs are held and {state.n_free} free of {state.n_gpus}")
     if state.machines is None:
         return
+    for job in started:
+        if sum(count for _, count in state.place[job]) != state.held[job]:
+            raise _fault(state, policy, f"job {state.workload.ids[job]} runs on a part of its gang")
     free = state.machines.free
     if (free < 0).any() or int(free.sum()) != state.n_free:
         raise _fault(state, policy, f"machines count {int(free.sum())} free GPUs, the cluster {state.n_free}")
-    for job in state.arrived.tolist():
-        if state.status[job] == RUNNING and sum(count for _, count in state.place[job]) != state.held[job]:
-            raise _fault(state, policy, f"job {state.workload.ids[job]} runs on a part of its gang")
 
 
 def check_end(state: State, policy: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.arguments import unknown
 from gangopt.errors import InputError, NoSolutionError
-from gangopt.policies import policies as known_policies
+from gangopt.policy_registry import policies as known_policies
 from gangopt.solvers.replay.result import Replay
 from gangopt.solvers.replay.run import replay
 

@@ -28,6 +28,9 @@ __all__ = ["Engine"]
 Progress = Callable[[int, int, float], None]
 """Called with (ended jobs, all jobs, the replay's time in s)."""
 
+_MOST_IDLE = 1000
+"""Times that a policy may be asked in a row without running any job when none is to arrive."""
+
 
 class Engine:
     """Replays one workload under one policy.
@@ -58,7 +61,7 @@ class Engine:
         seed: int = 0,
         on_progress: Progress | None = None,
     ) -> None:
-        self.state = State(workload, cluster, n_gpus, seed)
+        self.state = State(workload, cluster, n_gpus, seed, overheads)
         self.policy: Any = copy.deepcopy(policy)
         self.log = Log()
         self.fixed_gangs = True
@@ -69,8 +72,8 @@ class Engine:
         self._position: Ints = np.zeros(len(workload), dtype=np.int64)
         self._on_progress = on_progress
         self._models = workload.texts("model") if overheads.by_model else None
-        self._sensitive = workload.numbers("network_intensive") == 1.0
         self._wake = math.inf
+        self._started: list[int] = []
 
     def run(self) -> None:
         """Replay to the end of the last job.
@@ -83,7 +86,8 @@ class Engine:
             If a rule of conservation breaks: a fault of the engine, named with its event.
         """
         state, n = self.state, len(self.state.gpus)
-        while True:
+        idle = 0
+        while self._phases.n_ended < n and idle <= _MOST_IDLE:
             upcoming = min(self._phases.next_arrival(), self._next_end(), self._wake)
             if upcoming == math.inf:
                 break
@@ -96,7 +100,8 @@ class Engine:
             plan = self.policy.decide(state)
             self._follow(plan)
             self._wake = self._wish(plan)
-            check_event(state, self.policy.name)
+            idle = 0 if len(state.running) or self._phases.next_arrival() < math.inf else idle + 1
+            check_event(state, self._started, self.policy.name)
             if self._on_progress is not None:
                 self._on_progress(self._phases.n_ended, n, state.now)
         self._finish()
@@ -119,6 +124,7 @@ class Engine:
 
     def _follow(self, plan: Plan) -> None:
         """Stop and start jobs as a plan says."""
+        self._started = []
         state = self.state
         sizes = self._checked(plan)
         keeps = state.is_running(plan.order)
@@ -157,13 +163,14 @@ class Engine:
         state.asked_rate[job] = rate
         if place and state.machines is not None:
             level = state.machines.level(place)
-            rate /= self._overheads.slowdown(level, bool(self._sensitive[job]))
+            rate /= self._overheads.slowdown(level, bool(state.sensitive[job]))
             state.machines.take(place)
         self.fixed_gangs = self.fixed_gangs and gpus == int(state.gpus[job])
         again = bool(state.starts[job])
         delay = self._overheads.seconds(None if self._models is None else self._models[job], again)
         state.place[job] = place
         state.start(job, gpus, rate, delay)
+        self._started.append(job)
         self.log.add(state.now, START, job, gpus, place, delay)
 
     def _stop_all_but(self, kept: Ints) -> None:
@@ -203,6 +210,8 @@ class Engine:
 
     def _checked(self, plan: Plan) -> Ints:
         """Return the GPUs of the jobs of a plan after checking what a policy can do wrong."""
+        if not isinstance(plan, Plan):
+            raise self._bad_plan(f"returns a {type(plan).__name__} instead of a Plan")
         state, order = self.state, plan.order
         if not isinstance(order, np.ndarray) or (len(order) and order.dtype.kind not in "iu"):
             raise self._bad_plan("returns an order that is no array of whole numbers")
@@ -217,9 +226,10 @@ class Engine:
         strange = (status != RUNNING) & (status != WAITING)
         if strange.any():
             raise self._bad_plan(f"names job {self._id(int(order[np.argmax(strange)]))}, which neither waits nor runs")
-        for values, name in ((plan.gpus, "gpus"), (plan.rates, "rates")):
-            if values is not None and (len(values) != len(order) or not (np.asarray(values) > 0).all()):
-                raise self._bad_plan(f"gives {name} that are not one number above 0 for each job of the order")
+        if plan.gpus is not None and not _whole_above_0(plan.gpus, len(order)):
+            raise self._bad_plan("gives gpus that are not whole numbers above 0, one for each job of the order")
+        if plan.rates is not None and not _finite_above_0(plan.rates, len(order)):
+            raise self._bad_plan("gives rates that are not finite numbers above 0, one for each job of the order")
         return state.gpus[order] if plan.gpus is None else np.asarray(plan.gpus, dtype=np.int64)
 
     def _wish(self, plan: Plan) -> float:
@@ -242,3 +252,14 @@ class Engine:
         check_end(state, self.policy.name)
         if self._phases.n_ended != len(state.gpus):
             raise SolverError(f"{self.policy.name}: {len(state.gpus) - self._phases.n_ended} jobs were lost")
+
+
+def _whole_above_0(values: Any, n: int) -> bool:  # noqa: ANN401 - whatever a policy returned
+    numbers = np.asarray(values)
+    return numbers.shape == (n,) and (not n or (numbers.dtype.kind in "iu" and bool((numbers > 0).all())))
+
+
+def _finite_above_0(values: Any, n: int) -> bool:  # noqa: ANN401 - whatever a policy returned
+    numbers = np.asarray(values)
+    finite = numbers.shape == (n,) and numbers.dtype.kind in "iuf" and bool(np.isfinite(numbers).all())
+    return finite and bool((numbers > 0).all())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.errors import InputError
-from gangopt.policies import policies
+from gangopt.policy_registry import policies
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine, Progress
 from gangopt.solvers.replay.machines import rule

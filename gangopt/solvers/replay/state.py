@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.machines import Machines, Place
 from gangopt.solvers.replay.records import Floats, Ints
 
@@ -35,6 +36,7 @@ class State:
     cluster : machines to place jobs on, or None where GPUs are only counted
     n_gpus : GPUs there are
     seed : of `rng`
+    overheads : what starts and spread places cost, None for nothing
 
     Attributes
     ----------
@@ -48,6 +50,8 @@ class State:
     status : 0 not yet submitted, 1 waiting, 2 running, 3 ended
     held : GPUs that each job holds
     first_start : when each job started first, infinite before
+    overheads : as given
+    sensitive : whether the workload calls each job network-intensive
     starts : how often each job has started
     asked_rate : progress per second that the policy gave each job's run, before slowdowns
     ended_at : when each job ended, nan before
@@ -55,8 +59,17 @@ class State:
     rng : random numbers of the policy
     """
 
-    def __init__(self, workload: Workload, cluster: Cluster | None, n_gpus: int, seed: int) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        cluster: Cluster | None,
+        n_gpus: int,
+        seed: int,
+        overheads: Overheads | None = None,
+    ) -> None:
         n = len(workload)
+        self.overheads = Overheads() if overheads is None else overheads
+        self.sensitive: npt.NDArray[np.bool_] = workload.numbers("network_intensive") == 1.0
         self.workload, self.cluster, self.n_gpus = workload, cluster, n_gpus
         self.machines = None if cluster is None else Machines(cluster)
         self.rng = np.random.default_rng(seed)
@@ -121,6 +134,10 @@ class State:
     def waited(self, jobs: Jobs) -> Floats:
         """Return for how long each job has waited since it last stopped or arrived, in s; 0 where it runs."""
         return np.where(self.is_running(jobs), 0.0, self.now - self._since[jobs])
+
+    def slowdown(self, level: str, jobs: Sequence[int]) -> float:
+        """Return the factor on the time of a step in a place of a level, the largest of some jobs; 1 without jobs."""
+        return max((self.overheads.slowdown(level, bool(self.sensitive[job])) for job in jobs), default=1.0)
 
     def run_seconds(self, job: int) -> float:
         """Return for how long a running job has run since its last start, in s."""

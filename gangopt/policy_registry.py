@@ -114,6 +114,13 @@ policies = Policies(
             "exact", f"{_HOME}.elastic:exact", "each interval's allocation solved to proven optimality", elastic=True
         ),
         PolicyRecord("slaq", f"{_HOME}.slaq:slaq", "SLAQ: GPUs to the job whose loss falls most", elastic=True),
+        PolicyRecord(
+            "themis",
+            f"{_HOME}.themis:themis",
+            "THEMIS: auctions among the apps furthest from finish-time fairness, with leases",
+            machines=True,
+            elastic=True,
+        ),
     )
 )
 """Every policy by name."""

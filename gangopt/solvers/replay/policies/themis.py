@@ -1,0 +1,154 @@
+"""THEMIS: GPUs without a lease are auctioned among the apps that are furthest from finish-time fairness."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.solvers.replay.policies.themis_apps import ReplayedApp, apps_of
+from gangopt.solvers.replay.records import Floats, Ints, Plan
+from gangopt.solvers.replay.state import State
+from gangopt.solvers.themis.arbiter_rounding import Rounding
+from gangopt.solvers.themis.rounds import Leases, RoundSettings, hold_round
+from gangopt.solvers.themis.rounds_apps import Crowd
+
+__all__ = ["Themis", "themis"]
+
+
+@dataclass(frozen=True)
+class _Split:
+    """GPUs of an app, its jobs, and the GPUs of each job that has some."""
+
+    holds: tuple[int, ...]
+    jobs: tuple[int, ...]
+    gpus: dict[int, tuple[int, ...]]
+
+
+def _hand_out(
+    holds: tuple[int, ...], wanted: dict[int, int], before: dict[int, tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
+    """Return GPUs for the jobs of an app: those that a job has before others, then the lowest indices."""
+    left = set(holds)
+    given = {job: tuple(gpu for gpu in before.get(job, ()) if gpu in left)[:count] for job, count in wanted.items()}
+    left -= {gpu for gpus in given.values() for gpu in gpus}
+    for job, count in wanted.items():
+        more = sorted(left)[: count - len(given[job])]
+        left -= set(more)
+        given[job] = tuple(sorted((*given[job], *more)))
+    return given
+
+
+@dataclass
+class Themis:
+    """Rounds of partial-allocation auctions with leases.
+
+    A round is held when a GPU has no lease and an app could use it: at the end of leases, arrivals and ends. An app
+    splits what it holds among its jobs; a job runs in proportion to its GPUs, up to those of its gang. GPUs that a
+    round leaves over are offered again at the next event, at the latest after one lease.
+
+    Attributes
+    ----------
+    settings : how rounds are held
+    name : what tables call it
+
+    References
+    ----------
+    THEMIS (NSDI 2020), section 3.3, pseudocode 1.
+    """
+
+    settings: RoundSettings = field(default_factory=RoundSettings)
+    name: str = "themis"
+    _apps: list[ReplayedApp] = field(default_factory=list, repr=False)
+    _member: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    _leases: Leases = field(default_factory=Leases, repr=False)
+    _crowd: Crowd = field(default_factory=Crowd, repr=False)
+    _present: list[int] = field(default_factory=list, repr=False)
+    _gpus: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
+    _splits: dict[str, _Split] = field(default_factory=dict, repr=False)
+    _begun: bool = False
+
+    def decide(self, state: State) -> Plan:
+        """Return the jobs of the apps that hold leases, in order of arrival."""
+        if state.cluster is None:
+            raise InputError(f"policy {self.name} places jobs on machines; a cluster is needed, not a number of GPUs")
+        if not self._begun:
+            self._apps, self._member = apps_of(state, self._crowd)
+            self._begun = True
+        self._come_and_go(state)
+        retry = self._round(state)
+        order: Ints = np.array([job for job in state.active.tolist() if job in self._gpus], dtype=np.int64)
+        gpus: Ints = np.array([len(self._gpus[job]) for job in order.tolist()], dtype=np.int64)
+        rates: Floats = gpus / state.gpus[order]
+        places = {job: self._place(state, job) for job in order.tolist()}
+        return Plan(order, gpus=gpus, rates=rates, places=places, wake=min(retry, self._leases.next_end()))
+
+    def _come_and_go(self, state: State) -> None:
+        """Let apps in that have jobs for the first time, and end the leases of those that have none any more."""
+        for job in state.ended.tolist():
+            self._gpus.pop(job, None)
+        for app in sorted({int(app) for app in self._member[state.arrived].tolist()} - set(self._present)):
+            if self._apps[app].label not in self._crowd:
+                self._crowd.arrive(self._apps[app].label, state.now)
+            self._present = sorted([*self._present, app])
+        for app in [app for app in self._present if not len(self._apps[app].present())]:
+            if (state.status[self._apps[app].jobs] == 0).any():
+                continue
+            self._leases.end(self._leases.of(self._apps[app].label))
+            self._present.remove(app)
+            self._crowd.leave(state.now)
+
+    def _round(self, state: State) -> float:
+        """Hold a round if there is something to share out, and return when to try again."""
+        cluster = state.cluster
+        assert cluster is not None
+        agents = [self._apps[app] for app in self._present]
+        held = self._leases.held(state.now)
+        free = self._leases.free(len(cluster.gpus), state.now)
+        if not free or not any(agent.demand(state.now, held.get(agent.label, ())) for agent in agents):
+            self._leases.end(free)
+            self._share(agents)
+            return math.inf
+        hold_round(cluster, agents, self._leases, state.now, self.settings, int(state.rng.integers(2**31)))
+        self._share(agents)
+        left = self._leases.free(len(cluster.gpus), state.now)
+        return state.now + self.settings.lease if left else math.inf
+
+    def _share(self, agents: list[ReplayedApp]) -> None:
+        """Split the GPUs of every app among its jobs, anew only where its GPUs or its jobs are others than before."""
+        before, self._gpus = self._gpus, {}
+        known, self._splits = self._splits, {}
+        for agent in agents:
+            holds, jobs = self._leases.of(agent.label), tuple(agent.present().tolist())
+            split = known.get(agent.label)
+            if split is None or (split.holds, split.jobs) != (holds, jobs):
+                split = _Split(holds, jobs, _hand_out(holds, agent.split(len(holds)), before))
+            self._splits[agent.label] = split
+            self._gpus |= split.gpus
+
+    def _place(self, state: State, job: int) -> dict[int, int]:
+        assert state.cluster is not None
+        machines, counts = np.unique(state.cluster.gpu_machine[list(self._gpus[job])], return_counts=True)
+        return dict(zip(machines.tolist(), counts.tolist(), strict=True))
+
+
+def themis(
+    f: float = 0.8,
+    lease: float = 600.0,
+    rounding: Rounding = "floor",
+    payments: bool = True,
+    seconds: float | None = None,
+) -> Themis:
+    """Return THEMIS.
+
+    Parameters
+    ----------
+    f : the 1 - f of the apps with the greatest rho bid
+    lease : s
+    rounding : how c times a bundle becomes whole GPUs
+    payments : whether apps pay
+    seconds : most wall time of one auction's solver, None for no limit; a limit makes results depend on the machine
+    """
+    return Themis(RoundSettings(f, lease, rounding, payments, seconds))

@@ -1,0 +1,156 @@
+"""The apps of a workload as THEMIS's agents see them: what their jobs have left, and what GPUs are worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.solvers.replay.records import Ints
+from gangopt.solvers.replay.state import State
+from gangopt.solvers.themis.arbiter import Offer
+from gangopt.solvers.themis.rounds_apps import Crowd
+from gangopt.topology import locality
+
+__all__ = ["ReplayedApp", "apps_of"]
+
+
+class ReplayedApp:
+    r"""An app of one or more jobs; on k GPUs within a place of slowdown S it ends after
+
+    .. math:: T_{sh} = t - t_0 + \max_j \frac{w_j S}{\min(k_j, W_j)} + \frac{L S}{\min(k, d)}
+
+    with k split among the jobs present so that the longest ends first (`split`), and L the serial work of the phases
+    that are still to come. Where jobs outnumber GPUs, they take turns: the maximum is then the larger of the longest
+    job alone and all work over k.
+
+    Parameters
+    ----------
+    label : name of the app
+    jobs : its jobs, in order of arrival
+    state : of the replay, read whenever a figure is asked for
+    crowd : the number of apps over time
+
+    References
+    ----------
+    THEMIS (NSDI 2020), equations 1 and 2.
+    """
+
+    def __init__(self, label: str, jobs: Ints, state: State, crowd: Crowd) -> None:
+        self._label = label
+        self.jobs = jobs
+        self._state, self._crowd = state, crowd
+        gangs, durations = state.gpus[jobs], state.duration[jobs]
+        phases = np.nan_to_num(state.workload.numbers("phase")[jobs])
+        chain = sum(float(durations[phases == phase].max()) for phase in np.unique(phases).tolist())
+        self._alone = max(chain, float((gangs * durations).sum()) / state.n_gpus)
+        self._largest = max(int(gangs[phases == phase].sum()) for phase in np.unique(phases).tolist())
+        self.arrival = float(state.arrival[jobs].min())
+
+    @property
+    def label(self) -> str:
+        """Name of the app."""
+        return self._label
+
+    def present(self) -> Ints:
+        """Return its jobs that wait or run, in order of arrival."""
+        status = self._state.status[self.jobs]
+        return np.asarray(self.jobs[(status == 1) | (status == 2)])
+
+    def split(self, gpus: int) -> dict[int, int]:
+        """Return the GPUs of each present job: one at a time to the job that would end last, up to its gang.
+
+        Ties go to the job that arrived first. A job is left out if it is given none.
+        """
+        jobs = self.present().tolist()
+        work = dict(zip(jobs, self._serial(jobs), strict=True))
+        gangs = {job: int(self._state.gpus[job]) for job in jobs}
+        given = dict.fromkeys(jobs, 0)
+        for _ in range(min(gpus, sum(gangs.values()))):
+            open_jobs = [job for job in jobs if given[job] < gangs[job]]
+            last = max(open_jobs, key=lambda job: (work[job] / given[job] if given[job] else math.inf, work[job], -job))
+            given[last] += 1
+        return {job: count for job, count in given.items() if count}
+
+    def rho(self, now: float, held: tuple[int, ...]) -> float:
+        """Return rho with the GPUs held until the end, infinite without any."""
+        if not held or self._state.cluster is None:
+            return math.inf
+        level = locality(self._state.cluster, held)
+        return (now - self.arrival + self._seconds(len(held), level)) / self._ideal(now)
+
+    def demand(self, now: float, held: tuple[int, ...]) -> int:
+        """Return how many GPUs its present jobs can use beside those held."""
+        del now  # what the jobs can use depends on who is present, not on the time
+        return max(0, int(self._state.gpus[self.present()].sum()) - len(held))
+
+    def bid(self, offer: Offer) -> AppBid:
+        """Return the table of an offer: a row for every number of GPUs and every level that those held leave open."""
+        counts: dict[int, int] = {}
+        for gpu in offer.held:
+            machine = int(offer.cluster.gpu_machine[gpu])
+            counts[machine] = counts.get(machine, 0) + 1
+        held_level = locality(offer.cluster, offer.held) if offer.held else "machine"
+        narrowest = max(0, LEVELS.index("machine" if held_level == "slot" else held_level))
+        elapsed, ideal = offer.now - self.arrival, self._ideal(offer.now)
+        most = min(self.demand(offer.now, offer.held), len(offer.gpus))
+        rows = []
+        for k in range(1, most + 1):
+            for level in LEVELS[narrowest:]:
+                total = len(offer.held) + k
+                seconds = elapsed + self._seconds(total, "machine" if total == 1 else level)
+                rows.append((k, level, ideal / seconds))
+        now = self.rho(offer.now, offer.held)
+        zero = Fraction(0) if math.isinf(now) else Fraction(1.0 / now)
+        return AppBid.from_rows(self.label, rows, zero, tuple(sorted(counts.items())))
+
+    def _ideal(self, now: float) -> float:
+        return self._alone * self._crowd.average(self.label, now)
+
+    def _serial(self, jobs: Sequence[int]) -> list[float]:
+        chosen = np.asarray(jobs, dtype=np.int64)
+        return (self._state.remaining(chosen) * self._state.gpus[chosen]).tolist()  # type: ignore[no-any-return]
+
+    def _seconds(self, gpus: int, level: str) -> float:
+        """Return how long the rest of the app takes on so many GPUs within a place of a level."""
+        jobs = self.present().tolist()
+        work = dict(zip(jobs, self._serial(jobs), strict=True))
+        given = self.split(gpus)
+        if len(given) < len(jobs):
+            now = max(*work.values(), sum(work.values()) / gpus)
+        else:
+            now = max((work[job] / count for job, count in given.items()), default=0.0)
+        hidden = self.jobs[self._state.status[self.jobs] == 0]
+        later = float((self._state.duration[hidden] * self._state.gpus[hidden]).sum()) / min(gpus, self._largest)
+        return float((now + later) * self._state.slowdown(level, jobs))
+
+
+def apps_of(state: State, crowd: Crowd) -> tuple[list[ReplayedApp], Ints]:
+    """Return the apps of a workload in order of their first job, and the app of every job.
+
+    Parameters
+    ----------
+    state : of the replay
+    crowd : the number of apps over time
+
+    Returns
+    -------
+    tuple of list of ReplayedApp and int array
+        A job without an app is an app of its own.
+    """
+    ids, index = state.workload.ids, {}
+    member = np.zeros(len(ids), dtype=np.int64)
+    members: list[list[int]] = []
+    for job, app in enumerate(state.workload.texts("app")):
+        key = ("job", ids[job]) if app is None else ("app", app)
+        if key not in index:
+            index[key] = len(members)
+            members.append([])
+        member[job] = index[key]
+        members[index[key]].append(job)
+    names = [f"{kind} {name}" for kind, name in index]
+    pairs = zip(names, members, strict=True)
+    return [ReplayedApp(name, np.array(jobs, dtype=np.int64), state, crowd) for name, jobs in pairs], member

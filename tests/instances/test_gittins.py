@@ -1,0 +1,102 @@
+"""The Gittins index of attained service, by hand and from its definition."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangopt.errors import InputError
+from gangopt.instances.gittins import ServiceDistribution
+
+SERVICES = st.lists(st.integers(1, 30), min_size=1, max_size=8)
+
+
+def test_index_of_the_example_of_tiresias():
+    index = ServiceDistribution([4, 8, 12]).best_index(np.arange(12))
+    shown = [0.125, 0.143, 0.167, 0.333, 0.167, 0.2, 0.25, 0.5, 0.25, 0.333, 0.5, 1.0]
+    assert index.round(3).tolist() == shown
+
+
+def test_index_with_a_quantum():
+    past = ServiceDistribution([8, 4, 12])
+    # one of three ends within 4; each is served for 4
+    assert past.index(0, 4) == pytest.approx((1 / 3) / 4)
+    assert past.index(4, 4) == pytest.approx((1 / 2) / 4)
+    assert past.index(0, math.inf) == pytest.approx(1 / 8)
+
+
+def test_nothing_is_known_beyond_the_longest_past_job():
+    past = ServiceDistribution([4, 8])
+    assert past.index([8, 9], 5).tolist() == [0, 0]
+    assert past.best_index([8, 9]).tolist() == [0, 0]
+
+
+def test_a_quantum_in_which_no_past_job_ends_is_worth_nothing():
+    assert ServiceDistribution([4, 8]).index(5, 2) == 0
+
+
+@given(SERVICES, st.integers(0, 31), st.integers(1, 40))
+def test_index_is_its_definition(services, attained, quantum):
+    later = [service - attained for service in services if service > attained]
+    taken = sum(Fraction(min(left, quantum)) for left in later)
+    expected = Fraction(sum(left <= quantum for left in later)) / taken if later else Fraction(0)
+    assert ServiceDistribution(services).index(attained, quantum) == pytest.approx(float(expected), rel=1e-12)
+
+
+@given(SERVICES, st.integers(0, 31))
+def test_best_index_is_the_greatest_over_all_quanta(services, attained):
+    past = ServiceDistribution(services)
+    every = past.index(attained, np.arange(1, 40))
+    assert past.best_index(attained) == pytest.approx(every.max(), rel=1e-12)
+
+
+def test_services_are_sorted_and_a_copy():
+    past = ServiceDistribution([3, 1, 2])
+    past.services[0] = 99
+    assert past.services.tolist() == [1, 2, 3]
+
+
+def test_read_from_a_file(tmp_path):
+    path = tmp_path / "past.txt"
+    path.write_text("4\n\n 8 \n12.5\n")
+    assert ServiceDistribution.from_file(path).services.tolist() == [4, 8, 12.5]
+
+
+@pytest.mark.parametrize(
+    ("services", "message"),
+    [
+        ([], "the distribution of service is empty; at least one past job is needed"),
+        ([1, 0], "the distribution of service holds 0; finite GPU s above 0 are needed"),
+        ([1, -2], "the distribution of service holds -2; finite GPU s above 0 are needed"),
+        ([1, math.nan], "the distribution of service holds nan; finite GPU s above 0 are needed"),
+        ([math.inf], "the distribution of service holds inf; finite GPU s above 0 are needed"),
+    ],
+)
+def test_wrong_services_are_refused(services, message):
+    with pytest.raises(InputError) as caught:
+        ServiceDistribution(services)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("4\nfive\n", ": line 2: 'five' is no number of GPU s above 0"),
+        ("4\n\n0\n", ": line 3: '0' is no number of GPU s above 0"),
+        ("\n", ": holds no service; one number of GPU s a line is needed"),
+    ],
+)
+def test_wrong_files_are_refused(tmp_path, text, message):
+    path = tmp_path / "past.txt"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        ServiceDistribution.from_file(path)
+    assert str(caught.value) == f"{path}{message}"
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"nowhere.txt: cannot be read as text"):
+        ServiceDistribution.from_file(tmp_path / "nowhere.txt")
