@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -12,9 +12,7 @@ import numpy as np
 
 from gangopt.arguments import unknown
 from gangopt.errors import InputError
-from gangopt.instances.auction_bids import AppBid
 from gangopt.solvers.experiments.table import ExperimentTable
-from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.arbiter_rounding import Rounding
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import SingleJobApp
@@ -221,30 +219,6 @@ def _notes(setting: Setting) -> list[str]:
     return lines
 
 
-class _Reporting(SingleJobApp):
-    """An app that tells the filter its rho with the GPUs of the lease that ends, not with nothing.
-
-    Leases that began together end together: without this, rho of every app would be infinite at every filter, and
-    the same apps would bid round after round.
-    """
-
-    last: tuple[int, ...] = ()
-    """GPUs held last."""
-
-    def advance(self, seconds: float, gpus: tuple[int, ...]) -> None:
-        """Work, and remember on what."""
-        super().advance(seconds, gpus)
-        self.last = gpus
-
-    def rho(self, now: float, held: tuple[int, ...]) -> float:
-        """Return rho with the GPUs held, or else with those held last."""
-        return super().rho(now, held or self.last)
-
-    def bid(self, offer: Offer) -> AppBid:
-        """Return the table of an offer; nothing at all is worth nothing."""
-        return replace(super().bid(offer), value_at_zero=Fraction(0)) if not offer.held else super().bid(offer)
-
-
 def completion_times(kind: Kind, lie: float, setting: Setting, seed: int = 0) -> dict[str, float]:
     """Return when the liar and the truthful apps finish, rounds of auctions run to completion.
 
@@ -263,7 +237,7 @@ def completion_times(kind: Kind, lie: float, setting: Setting, seed: int = 0) ->
     liar = f"app{int(np.random.default_rng(seed).integers(setting.apps))}"
     labels = [f"app{i}" for i in range(setting.apps)]
     apps = [
-        _Reporting(
+        SingleJobApp(
             label=label,
             arrival=0.0,
             work=60.0 * setting.work,
