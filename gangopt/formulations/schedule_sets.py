@@ -110,22 +110,33 @@ def maximal_sets(instance: ScheduleInstance, jobs: tuple[int, ...], limit: int) 
     ----------
     instance : the jobs
     jobs : indices to choose from, ascending
-    limit : most sets
+    limit : most sets, and a quarter of the sets that are looked at
 
     Returns
     -------
     list of tuple of int, or None
-        In lexicographic order of their complements; None if there are more than the limit.
+        In lexicographic order; None if there are more than the limit.
     """
     found: list[tuple[int, ...]] = []
-    for chosen in _runnable(instance, jobs, ()):
+    for number, chosen in enumerate(_runnable(instance, jobs, ())):
         require_time()
-        if any(packing(instance, tuple(sorted((*chosen, j)))) is not None for j in jobs if j not in chosen):
+        if number >= 4 * limit:
+            return None
+        if _has_room(instance, jobs, chosen):
             continue
         found.append(chosen)
         if len(found) > limit:
             return None
     return found
+
+
+def _has_room(instance: ScheduleInstance, jobs: tuple[int, ...], chosen: tuple[int, ...]) -> bool:
+    """Return whether one more of the jobs fits beside those that are chosen."""
+    room = instance.n_gpus - int(instance.gpus[list(chosen)].sum())
+    fitting = [j for j in jobs if j not in chosen and instance.gpus[j] <= room]
+    if not instance.machines:
+        return bool(fitting)
+    return any(packing(instance, tuple(sorted((*chosen, j)))) is not None for j in fitting)
 
 
 def _runnable(instance: ScheduleInstance, jobs: tuple[int, ...], chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
