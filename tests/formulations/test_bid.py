@@ -63,17 +63,20 @@ def apps(draw, split="whole"):
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=2))
     phase = [i for i, size in enumerate(sizes) for _ in range(size)]
     n, m = len(phase), draw(st.integers(1, 2))
-    # few values: equal jobs are common
+    # two kinds of job: equal ones are common
     slowdown = st.sampled_from([[1, 1, 1.1, 1.3], [1, 1, 1, 1], [1, 1, 2.5, 3], [1.5, 1, 1, 1]])
+    kind = st.tuples(st.sampled_from([1.0, 2.0, 7.0]), st.sampled_from([10.0, 13.0, 29.0]), st.integers(1, 4), slowdown)
+    kinds = draw(st.lists(kind, min_size=2, max_size=2))
+    runs = [kinds[k] for k in draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))]
     return BidInstance(
         name="t",
         jobs=tuple(f"job{j}" for j in range(n)),
         phase=np.array(phase),
-        iterations=np.array(draw(st.lists(st.sampled_from([1.0, 2.0, 7.0]), min_size=n, max_size=n))),
-        seconds=np.array(draw(st.lists(st.sampled_from([10.0, 13.0, 29.0]), min_size=n, max_size=n))),
-        max_gpus=np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))),
-        slowdown=np.array(draw(st.lists(slowdown, min_size=n, max_size=n))),
-        offer_gpus=np.array(draw(st.lists(st.integers(1, 6), min_size=m, max_size=m))),
+        iterations=np.array([run[0] for run in runs]),
+        seconds=np.array([run[1] for run in runs]),
+        max_gpus=np.array([run[2] for run in runs]),
+        slowdown=np.array([run[3] for run in runs]),
+        offer_gpus=np.array(draw(st.lists(st.integers(1, 8), min_size=m, max_size=m))),
         offer_levels=tuple(draw(st.lists(st.sampled_from(["machine", "cluster"]), min_size=m, max_size=m))),
         split=split,
         elapsed=draw(st.sampled_from([0.0, 55.5])),

@@ -44,6 +44,24 @@ def test_shortest_queues_are_brute_force(times, gpus):
     assert set(found.queues) <= set(range(gpus))
 
 
+def test_integer_flows_find_and_prove_the_shortest_where_the_relaxed_one_says_nothing(monkeypatch):
+    from gangopt.solvers.exact import bid_queues, bid_queues_flow
+
+    def integer_only(times, gpus, length, settings, *, relaxed=False):
+        return bid_queues_flow.FlowAnswer(True) if relaxed else queues_by_flow(times, gpus, length, settings)
+
+    monkeypatch.setattr(bid_queues_flow, "queues_by_flow", integer_only)
+    monkeypatch.setattr(bid_queues, "improved", lambda times, queues, *_, **__: queues)
+    asked = 0
+    for seed in range(40):
+        times = np.random.default_rng(seed).integers(5, 20, 7).tolist()
+        best = least_longest(times, 3)
+        found = shortest_queues(times, 3, SolveSettings)
+        assert (found.longest, found.bound) == (best, best)
+        asked += best > lower_bound(times, 3)
+    assert asked > 5
+
+
 @settings(max_examples=60)
 @given(small_times, st.integers(1, 4), st.integers(0, 6))
 def test_flows_say_whether_jobs_fit(times, gpus, more):
