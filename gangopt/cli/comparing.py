@@ -56,7 +56,7 @@ def compare(
             check_output(written, inputs=names)
     listed = list(dict.fromkeys(expand(names)))
     for name in listed:
-        warn_of_hiding(name)
+        warn_of_hiding(str(name))
     with _compare_progress(len(listed), quiet) as on_rows:
         comparison = run_compare(
             listed,

@@ -85,8 +85,8 @@ class SingleJobApp:
     work_error: float = 1.0
     restart: float = 0.0
     left: float = field(init=False)
-    crowd: Crowd = field(init=False, repr=False)
-    cluster: Cluster = field(init=False, repr=False)
+    crowd: Crowd = field(init=False, repr=False, compare=False)
+    cluster: Cluster = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, low in (("arrival", 0.0), ("restart", 0.0)):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -63,24 +65,40 @@ class ReplayedApp:
     def split(self, gpus: int) -> dict[int, int]:
         """Return the GPUs of each present job: one at a time to the job that would end last, up to its gang.
 
-        Ties go to the job that arrived first. A job is left out if it is given none.
+        Ties go to the job with more work, then to the one that arrived first. A job is left out if it is given none.
         """
+        given: dict[int, int] = {}
+        for job, _ in itertools.islice(self._dealing(), gpus):
+            given[job] = given.get(job, 0) + 1
+        return dict(sorted(given.items()))
+
+    def _dealing(self) -> Iterator[tuple[int, float]]:
+        """Yield which job is given the next GPU, and the seconds that the present jobs then take at S = 1."""
         jobs = self.present().tolist()
         work = dict(zip(jobs, self._serial(jobs), strict=True))
-        gangs = {job: int(self._state.gpus[job]) for job in jobs}
+        whole, longest, settled, dealt = sum(work.values()), max(work.values(), default=0.0), 0.0, 0
         given = dict.fromkeys(jobs, 0)
-        for _ in range(min(gpus, sum(gangs.values()))):
-            open_jobs = [job for job in jobs if given[job] < gangs[job]]
-            last = max(open_jobs, key=lambda job: (work[job] / given[job] if given[job] else math.inf, work[job], -job))
-            given[last] += 1
-        return {job: count for job, count in given.items() if count}
+        heap = [(-math.inf, -work[job], job) for job in jobs]
+        heapq.heapify(heap)
+        while heap:
+            _, _, job = heapq.heappop(heap)
+            given[job] += 1
+            dealt += 1
+            seconds = work[job] / given[job]
+            if given[job] < self._state.gpus[job]:
+                heapq.heappush(heap, (-seconds, -work[job], job))
+            else:
+                settled = max(settled, seconds)
+            last = -heap[0][0] if heap else 0.0
+            yield job, max(longest, whole / dealt) if last == math.inf else max(settled, last)
 
     def rho(self, now: float, held: tuple[int, ...]) -> float:
         """Return rho with the GPUs held until the end, infinite without any."""
         if not held or self._state.cluster is None:
             return math.inf
         level = locality(self._state.cluster, held)
-        return (now - self.arrival + self._seconds(len(held), level)) / self._ideal(now)
+        seconds = self._rest(len(held))[-1] * self._slowdown("machine" if level == "slot" else level)
+        return (now - self.arrival + seconds) / self._ideal(now)
 
     def demand(self, now: float, held: tuple[int, ...]) -> int:
         """Return how many GPUs its present jobs can use beside those held."""
@@ -97,12 +115,13 @@ class ReplayedApp:
         narrowest = max(0, LEVELS.index("machine" if held_level == "slot" else held_level))
         elapsed, ideal = offer.now - self.arrival, self._ideal(offer.now)
         most = min(self.demand(offer.now, offer.held), len(offer.gpus))
+        rest = self._rest(len(offer.held) + most)[len(offer.held) :]
+        slowdowns = {level: self._slowdown(level) for level in LEVELS}
         rows = []
-        for k in range(1, most + 1):
+        for k, seconds in enumerate(rest, start=1):
             for level in LEVELS[narrowest:]:
-                total = len(offer.held) + k
-                seconds = elapsed + self._seconds(total, "machine" if total == 1 else level)
-                rows.append((k, level, ideal / seconds))
+                slowdown = slowdowns["machine" if len(offer.held) + k == 1 else level]
+                rows.append((k, level, ideal / (elapsed + seconds * slowdown)))
         now = self.rho(offer.now, offer.held)
         zero = Fraction(0) if math.isinf(now) else Fraction(1.0 / now)
         return AppBid.from_rows(self.label, rows, zero, tuple(sorted(counts.items())))
@@ -114,18 +133,16 @@ class ReplayedApp:
         chosen = np.asarray(jobs, dtype=np.int64)
         return (self._state.remaining(chosen) * self._state.gpus[chosen]).tolist()  # type: ignore[no-any-return]
 
-    def _seconds(self, gpus: int, level: str) -> float:
-        """Return how long the rest of the app takes on so many GPUs within a place of a level."""
-        jobs = self.present().tolist()
-        work = dict(zip(jobs, self._serial(jobs), strict=True))
-        given = self.split(gpus)
-        if len(given) < len(jobs):
-            now = max(*work.values(), sum(work.values()) / gpus)
-        else:
-            now = max((work[job] / count for job, count in given.items()), default=0.0)
+    def _rest(self, most: int) -> list[float]:
+        """Return how long the rest of the app takes at S = 1 on 1 to `most` GPUs, s."""
         hidden = self.jobs[self._state.status[self.jobs] == 0]
-        later = float((self._state.duration[hidden] * self._state.gpus[hidden]).sum()) / min(gpus, self._largest)
-        return float((now + later) * self._state.slowdown(level, jobs))
+        later = float((self._state.duration[hidden] * self._state.gpus[hidden]).sum())
+        now = [seconds for _, seconds in itertools.islice(self._dealing(), most)]
+        now += [now[-1] if now else 0.0] * (most - len(now))
+        return [seconds + later / min(k, self._largest) for k, seconds in enumerate(now, start=1)]
+
+    def _slowdown(self, level: str) -> float:
+        return self._state.slowdown(level, self.present().tolist())
 
 
 def apps_of(state: State, crowd: Crowd) -> tuple[list[ReplayedApp], Ints]:
