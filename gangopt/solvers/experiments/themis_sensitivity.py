@@ -1,0 +1,117 @@
+"""What the fairness knob f and the lease do to THEMIS's rounds: fairness against efficiency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gangopt.errors import InputError
+from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.solvers.experiments.themis_runs import Workload, measures, run
+from gangopt.solvers.themis.rounds import RoundSettings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["KNOBS", "LEASES", "picture", "themis_sensitivity"]
+
+KNOBS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""f: the 1 - f of the apps with the greatest rho bid."""
+
+LEASES = (5.0, 10.0, 20.0, 40.0)
+"""Minutes."""
+
+COLUMNS = {
+    "f": "",
+    "lease": "min",
+    "max rho": "",
+    "mean rho": "",
+    "jain": "",
+    "mean JCT": "h",
+    "GPU time": "h",
+    "rounds": "",
+    "runs": "",
+}
+
+
+def themis_sensitivity(
+    knobs: Sequence[float] = KNOBS,
+    leases: Sequence[float] = LEASES,
+    workload: Workload | None = None,
+    *,
+    seeds: int = 1,
+) -> ExperimentTable:
+    """Run a workload to completion under every pair of f and lease.
+
+    Parameters
+    ----------
+    knobs : values of f, from 0 to 1
+    leases : lengths of the leases, minutes
+    workload : the apps and their cluster; None for the defaults on the paper's simulator cluster
+    seeds : workloads that are drawn and averaged
+
+    Returns
+    -------
+    ExperimentTable
+
+    Raises
+    ------
+    InputError
+        If a value is out of range.
+
+    References
+    ----------
+    THEMIS (NSDI'20), section 6.4 of the paper and figure 19.
+    """
+    workload = Workload() if workload is None else workload
+    if not 1 <= seeds <= 1000:
+        raise InputError(f"themis-sensitivity: {seeds} runs, 1 to 1000 are allowed")
+    settings = [RoundSettings(fairness=f, lease=60.0 * lease) for lease in leases for f in knobs]
+    rows: list[dict[str, Any]] = []
+    for setting in settings:
+        runs = [run(workload, setting, seed) for seed in range(seeds)]
+        found = measures(runs, workload, range(seeds))
+        rows.append({"f": setting.fairness, "lease": setting.lease / 60.0, **found, "runs": seeds})
+    return ExperimentTable(
+        "themis-sensitivity",
+        f"f and the lease: {workload.apps} apps on {workload.cluster}",
+        COLUMNS,
+        tuple(rows),
+        _notes(workload),
+    )
+
+
+def _notes(workload: Workload) -> tuple[str, ...]:
+    return (
+        f"single-job apps, one every {workload.gap:g} min in the mean, median {workload.hours:g} GPU-hours;",
+        f"  {workload.intensive:.0%} have the slowdowns 1, 1.1 and 1.3, the rest none; demands of 4 to 32 GPUs",
+        f"a change of an app's GPUs costs {workload.restart:g} s without progress; rounding floor",
+        "rho: of apps at their end, by equation 1 with the time-weighted number of apps present",
+        "GPU time: GPUs leased until their app ended, so lost progress and slowdowns count",
+        "the paper's own workload is not published; its curves have the least max rho at f = 0.8 to 0.9",
+    )
+
+
+def picture(table: ExperimentTable) -> Figure:
+    """Return the largest rho and the GPU time over f, a line for each lease.
+
+    Parameters
+    ----------
+    table : of `themis_sensitivity`
+
+    Returns
+    -------
+    Figure
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.4, 3.6), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for axes, column, label in zip(panels, ("max rho", "GPU time"), ("max rho", "GPU time (h)"), strict=True):
+        for lease in dict.fromkeys(row["lease"] for row in table.rows):
+            rows = [row for row in table.rows if row["lease"] == lease]
+            axes.plot([row["f"] for row in rows], [row[column] for row in rows], marker="o", label=f"{lease:g} min")
+        axes.set_xlabel("f")
+        axes.set_ylabel(label)
+    panels[0].legend(frameon=False, title="lease")
+    return figure
