@@ -12,7 +12,7 @@ from gangopt.arguments import unknown
 from gangopt.errors import InputError, NoSolutionError
 from gangopt.policy_registry import policies as known_policies
 from gangopt.solvers.replay.result import Replay
-from gangopt.solvers.replay.run import replay
+from gangopt.solvers.replay.run import check_placement, replay
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
@@ -148,7 +148,10 @@ def contest(
         raise unknown("executor", executor, ["serial", "processes"])
     for name in names:
         known_policies.make(name)
+    if workers is not None and workers < 1:
+        raise InputError(f"workers={workers}: a whole number from 1 is needed")
     where, n_gpus = _cluster(cluster)
+    check_placement(placement, None if isinstance(where, int) else where)
     settings = {"overheads": overheads, "placement": placement, "seed": seed}
     run = _serial(workload, where, names, settings, on_progress)
     if executor == "processes":

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gangopt.solvers.replay.records import Policy
     from gangopt.topology import Cluster
 
-__all__ = ["replay", "resolve_cluster"]
+__all__ = ["check_placement", "replay", "resolve_cluster"]
 
 
 def replay(
@@ -63,10 +63,7 @@ def replay(
     chosen, name = _policy(policy, jobs, where)
     jobs.require("duration")
     check_sizes(jobs, n_gpus, "" if where is None else where.name)
-    if placement is not None:
-        rule(placement)
-        if where is None:
-            raise InputError(f"placement={placement}: GPUs are only counted; a cluster with machines is needed")
+    check_placement(placement, where)
     begin = time.perf_counter()
     engine = Engine(
         jobs,
@@ -137,6 +134,21 @@ def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 -
             f"cluster is a {type(given).__name__}; a Cluster, a name, a file or a number of GPUs is needed"
         )
     return given, len(given.gpus)
+
+
+def check_placement(placement: str | None, cluster: Cluster | None) -> None:
+    """Check that a placement rule exists and that there are machines to place jobs on.
+
+    Raises
+    ------
+    InputError
+        If not.
+    """
+    if placement is None:
+        return
+    rule(placement)
+    if cluster is None:
+        raise InputError(f"placement={placement}: GPUs are only counted; a cluster with machines is needed")
 
 
 def _policy(given: Any, jobs: Workload, where: Cluster | None) -> tuple[Policy, str]:  # noqa: ANN401 - checked here

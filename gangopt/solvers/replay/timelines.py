@@ -104,7 +104,10 @@ def gantt(replay: Replay, columns: int = 1200, most_runs: int = 200_000) -> tupl
     last = len(time) if len(starts) <= most_runs else int(starts[most_runs])
     begin, end = float(time[0]), float(time[last - 1])
     grid = np.full((replay.n_gpus, columns), -1, dtype=np.int64)
-    column = np.clip((time[:last] - begin) / max(end - begin, 1e-9) * columns, 0, columns - 1).astype(np.int64)
+    at_column = (time[:last] - begin) / max(end - begin, 1e-9) * columns
+    # a run that leaves at the border of two stretches was not in the later one
+    at_column = np.where(kind[:last] == START, np.floor(at_column), np.ceil(at_column) - 1)
+    column = np.clip(at_column, 0, columns - 1).astype(np.int64)
     free = _FreeGpus(replay)
     places = log.places() if len(free.pools) > 1 else None
     held: dict[int, tuple[list[int], int]] = {}
@@ -114,7 +117,7 @@ def gantt(replay: Replay, columns: int = 1200, most_runs: int = 200_000) -> tupl
             held[int(job[at])] = (free.take(place), int(column[at]))
         elif kind[at] != ARRIVE:
             rows, first = held.pop(int(job[at]))
-            _paint(grid, rows, first, int(column[at]), int(job[at]))
+            _paint(grid, rows, first, max(first, int(column[at])), int(job[at]))
             free.release(rows)
     for one, (rows, first) in held.items():
         _paint(grid, rows, first, columns - 1, one)

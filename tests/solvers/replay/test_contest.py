@@ -1,0 +1,249 @@
+"""Metrics, tables and files of replays, and several policies side by side."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import gangopt
+from gangopt.errors import InputError
+from gangopt.solvers.replay.contest import contest
+from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest
+from gangopt.solvers.replay.costs import Overheads
+from gangopt.solvers.replay.fairness import average_presence, jain
+from gangopt.solvers.replay.ready import replayable
+from gangopt.solvers.replay.result import METRICS
+from gangopt.solvers.replay.timelines import gantt, timeline
+
+
+def workload(*rows, **columns):
+    arrival, gpus, duration = zip(*rows, strict=True)
+    ids = [f"j{number}" for number in range(len(rows))]
+    return gangopt.Workload.from_columns(
+        {"id": ids, "arrival": arrival, "gpus": gpus, "duration": duration, **columns}, name="three"
+    )
+
+
+THREE = workload((0, 2, 4), (0, 1, 2), (1, 1, 2))
+
+
+def test_metrics_by_hand():
+    # 2 GPUs, FIFO: j0 0-4, j1 and j2 4-6
+    metrics = gangopt.replay(THREE, 2, "fifo").metrics
+    assert list(metrics) == list(METRICS)
+    assert metrics["jobs"] == 3
+    assert metrics["avg_jct"] == pytest.approx((4 + 6 + 5) / 3)
+    assert metrics["median_jct"] == 5
+    assert metrics["p95_jct"] == pytest.approx(5.9)
+    assert metrics["max_jct"] == 6
+    assert metrics["makespan"] == 6
+    assert metrics["avg_queueing"] == pytest.approx((0 + 4 + 3) / 3)
+    assert metrics["preemptions"] == 0
+    assert metrics["gpu_seconds"] == 12
+    assert metrics["utilisation"] == 1
+    assert metrics["placement_score"] is None
+
+
+def test_rho_by_hand():
+    played = gangopt.replay(THREE, 2, "fifo")
+    # present: j0 0-4, j1 0-6, j2 1-6: on average 2.75 over j0, 16/6 - ... over j1: (4 + 6 + 5) / 6, over j2: (3+5+5)/5
+    presence = [(4 + 4 + 3) / 4, (4 + 6 + 5) / 6, (3 + 5 + 5) / 5]
+    assert average_presence(played.workload.arrival, played.end) == pytest.approx(presence)
+    assert played.rho == pytest.approx([4 / (4 * presence[0]), 6 / (2 * presence[1]), 5 / (2 * presence[2])])
+    assert played.metrics["max_rho"] == played.rho.max()
+
+
+def test_rho_of_an_app_is_that_of_its_jobs_together():
+    jobs = workload((0, 1, 4), (0, 1, 6), (0, 1, 2), app=["a", "a", "a"], phase=[0, 0, 1])
+    played = gangopt.replay(jobs, 2, "fifo")
+    # alone: 6 s and then 2 s, and it was alone
+    assert played.rho.tolist() == [1.0]
+    # an app of 12 GPU s in one phase takes no less than 6 s on 2 GPUs
+    flat = workload((0, 1, 4), (0, 1, 4), (0, 1, 4), app=["a", "a", "a"])
+    assert gangopt.replay(flat, 2, "fifo").rho.tolist() == [pytest.approx(8 / 6)]
+
+
+def test_jain():
+    assert jain(np.array([2.0, 2.0])) == 1
+    assert jain(np.array([1.0, 3.0])) == pytest.approx(16 / 20)
+    assert jain(np.array([])) == 1
+
+
+def test_bins_split_by_size_and_length():
+    jobs = workload((0, 8, 10), (0, 9, 10), (0, 8, 14_400), (0, 9, 14_400), (0, 9, 20_000))
+    bins = gangopt.replay(jobs, 64, "fifo").bins()
+    assert {name: item["jobs"] for name, item in bins.items()} == {"SS": 1, "SL": 1, "LS": 1, "LL": 2}
+    assert bins["LL"]["avg_jct"] == 17_200
+    assert gangopt.replay(THREE, 2, "fifo").bins()["LL"] == {
+        "jobs": 0,
+        "avg_jct": None,
+        "median_jct": None,
+        "p95_jct": None,
+    }
+
+
+def test_tables_of_jobs_and_events():
+    played = gangopt.replay(THREE, 2, "srtf")
+    # j0 starts last: j1 and, from 1 on, j2
+    assert played.jobs()["end"].to_list() == played.end.tolist() == [7, 2, 3]
+    events = played.events()
+    assert events.columns == ["time", "event", "job", "id", "gpus", "delay", "machines"]
+    assert events.select("time", "event", "id").rows()[:5] == [
+        (0, "arrive", "j0"),
+        (0, "arrive", "j1"),
+        (0, "start", "j1"),
+        (1, "arrive", "j2"),
+        (1, "start", "j2"),
+    ]
+    assert events.height == len(played.log)
+
+
+def test_timeline_by_hand():
+    line = timeline(gangopt.replay(THREE, 2, "fifo", overheads=Overheads(start=1)), stretches=7)
+    # j0 holds 2 GPUs 0-5 and progresses from 1, j1 and j2 hold one each 5-8 and progress from 6
+    edges = np.linspace(0, 8, 8)
+    assert line.edges == pytest.approx(edges)
+    assert line.allocated == pytest.approx(np.full(7, 2.0))
+    assert line.used.sum() * 8 / 7 == pytest.approx(16 - 4)
+    assert line.queue.sum() * 8 / 7 == pytest.approx(5 + 4)
+
+
+def test_gantt_of_counted_gpus_and_of_machines():
+    grid, begin, end, runs = gantt(gangopt.replay(THREE, 2, "fifo"), columns=6)
+    assert (begin, end, runs) == (0, 6, 3)
+    assert grid.tolist() == [[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 2, 2]]
+    machines = gangopt.Cluster.uniform(machines_per_rack=2, gpus_per_slot=1)
+    grid, *_ = gantt(gangopt.replay(THREE, machines, "fifo"), columns=6)
+    assert grid.tolist() == [[0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 2, 2]]
+
+
+def test_gantt_stops_after_the_most_runs_and_shows_idle_gpus():
+    grid, _, end, runs = gantt(gangopt.replay(THREE, 3, "fifo"), columns=4, most_runs=2)
+    assert (runs, end) == (2, 2)
+    assert grid[:, 0].tolist() == [0, 0, 1]
+    assert (gantt(gangopt.replay(workload((0, 1, 5)), 2, "fifo"))[0][1] == -1).all()
+
+
+def test_contest_compares_with_the_first_policy_and_the_bound():
+    played = contest(THREE, 2, ["fifo", "srtf"])
+    first, second = played.rows()
+    assert first["improvement"] == 1
+    assert second["improvement"] == pytest.approx(15 / 11)
+    assert second["jct_bound"] == played.bound.mean <= second["avg_jct"]
+    assert second["jct_gap"] == pytest.approx(played.bound.gap(second["avg_jct"]))
+    assert second["jct_bound_name"] == played.bound.name
+    assert second["fixed_gangs"] is True
+    assert played.missing == []
+
+
+def test_the_bound_is_not_held_against_elastic_policies():
+    row = contest(THREE, 2, ["drf?speed=linear&interval=1"]).rows()[0]
+    assert (row["fixed_gangs"], row["jct_bound"], row["jct_gap"]) == (False, None, None)
+
+
+def test_a_policy_that_cannot_run_is_told_and_the_others_go_on():
+    played = contest(THREE, 2, ["optimus", "fifo"])
+    assert played.rows()[0] == {"policy": "optimus", "reason": played.entries[0].reason}
+    assert played.entries[0].reason.startswith("workload three: 3 of 3 jobs have no speed")
+    assert played.rows()[1]["improvement"] == 1
+    assert "optimus was not replayed: workload three: 3 of 3 jobs have no speed" in contest_text(played)
+
+
+def test_processes_give_what_serial_gives():
+    names, told = ["srtf", "optimus", "fifo"], []
+    serial = contest(THREE, 2, names).rows()
+    both = contest(THREE, 2, names, executor="processes", workers=2, on_progress=lambda *args: told.append(args)).rows()
+    for row in (*serial, *both):
+        row.pop("seconds", None)
+    assert serial == both
+    assert sorted(told) == [(name, 3, 3, 1.0) for name in sorted(names)]
+
+
+def test_progress_counts_ended_jobs():
+    told = []
+    contest(THREE, 2, ["fifo"], on_progress=lambda *args: told.append(args))
+    assert told == [("fifo", 0, 3, 0.0), ("fifo", 0, 3, 1.0), ("fifo", 1, 3, 4.0), ("fifo", 3, 3, 6.0)]
+
+
+def interrupted():
+    def stop(name, *_):
+        if name == "srtf":
+            raise KeyboardInterrupt
+
+    return contest(THREE, 2, ["fifo", "srtf", "srsf"], on_progress=stop)
+
+
+def test_finished_policies_survive_an_interruption():
+    played = interrupted()
+    assert played.interrupted
+    assert [entry.policy for entry in played.entries] == ["fifo"]
+    assert played.missing == ["srtf", "srsf"]
+    text = "PARTIAL: interrupted by Ctrl-C, 2 of 3 policies not finished: srtf, srsf"
+    assert contest_text(played).startswith(text)
+    assert contest_json(played)["interrupted"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        (([],), {}, "no policy is named; at least one is needed"),
+        ((["fifo", "fifo"],), {}, "policy fifo is named twice"),
+        ((["fifo", "fifoo"],), {}, "unknown policy 'fifoo'; near matches: fifo"),
+        ((["fifo"],), {"executor": "threads"}, "unknown executor 'threads'; known: serial, processes"),
+        ((["fifo"],), {"executor": "processes", "workers": 0}, "workers=0: a whole number from 1 is needed"),
+        ((["fifo"],), {"placement": "best"}, "unknown placement rule 'best'"),
+        ((["fifo"],), {"placement": "even"}, "placement=even: GPUs are only counted; a cluster with machines is nee"),
+    ],
+)
+def test_wrong_contests_are_refused(arguments, settings, message):
+    with pytest.raises(InputError) as caught:
+        contest(THREE, 2, *arguments, **settings)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_empty_workload_has_rows_without_figures(tmp_path):
+    empty = gangopt.Workload.from_columns({"id": [], "arrival": [], "gpus": [], "duration": []})
+    played = contest(empty, 2, ["fifo"])
+    row = played.rows()[0]
+    assert (row["jobs"], row["avg_jct"], row["improvement"], row["jct_gap"]) == (0, None, None, None)
+    with pytest.raises(InputError, match="nothing was replayed, so there is nothing to draw"):
+        write_contest(played, tmp_path / "picture.png")
+
+
+def test_files(tmp_path):
+    played = contest(THREE, 2, ["fifo", "srtf"])
+    for suffix in ("parquet", "csv", "json", "html", "png", "svg"):
+        write_contest(played, tmp_path / f"played.{suffix}")
+    events = pl.read_parquet(tmp_path / "played.parquet")
+    assert events["policy"].unique(maintain_order=True).to_list() == ["fifo", "srtf"]
+    assert events.filter(policy="srtf").drop("policy").equals(played.entries[1].replay.events())
+    jobs = pl.read_csv(tmp_path / "played.csv")
+    assert jobs.filter(policy="srtf")["jct"].to_list() == [7, 2, 2]
+    record = json.loads((tmp_path / "played.json").read_text())
+    assert record == json.loads(json.dumps(contest_json(played)))
+    assert record["policies"][0]["bins"]["SS"]["jobs"] == 3
+    assert (record["gpus"], record["cluster"], record["workload"]) == (2, None, "three")
+    page = (tmp_path / "played.html").read_text()
+    assert page.count("<svg") == 1
+    assert "<td>srtf</td>" in page
+    assert (tmp_path / "played.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_other_suffixes_are_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"x.txt: suffix .txt, allowed: .parquet, .csv, .json, .html, .png, .svg, .pdf"
+    ):
+        write_contest(contest(THREE, 2, ["fifo"]), tmp_path / "x.txt")
+
+
+def test_jobs_that_no_policy_could_replay_are_left_out_and_counted():
+    jobs = workload((0, 1, 5), (0, 8, 5), (0, 1, None))
+    ready = replayable(jobs, 4)
+    assert ready.ids == ("j0",)
+    assert [(item.name, item.count, item.message) for item in ready.notices] == [
+        ("unknown-durations", 1, "job j2 has no duration"),
+        ("larger-than-the-cluster", 1, "job j1 needs more than the 4 GPUs there are"),
+    ]
+    assert replayable(THREE, 4) == THREE
+    assert replayable(THREE, 4).notices == ()
