@@ -96,7 +96,7 @@ def fill_nested_flow(
                 block.machine_classes,
                 rule=lambda _, c: (
                     Constraint.Skip
-                    if not plan.machine_classes[c].patterns
+                    if plan.machine_classes[c].alone
                     else (None, _ones(_cuts_of(block, plan, c)), float(len(plan.machine_classes[c].machines)))
                 ),
             )
@@ -142,7 +142,7 @@ def _add_cuts(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untype
     block.patterns = Set(
         initialize=[(c, p) for c, kind in enumerate(classes) for p in range(len(kind.patterns))], dimen=2
     )
-    block.cut = Var(block.patterns, domain=NonNegativeIntegers, bounds=lambda _, c, __: (0, len(classes[c].machines)))
+    block.cut = Var(block.patterns, domain=NonNegativeIntegers, bounds=lambda _, c, p: (0, classes[c].most(p)))
     block.machine_sizes = Set(initialize=list(plan.machine_sizes))
     homeless = [g for g, group in enumerate(plan.groups) if group.home[MACHINE] is None]
 
@@ -182,7 +182,7 @@ def _add_flows(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
         filled.setdefault((kinds[r].layers[layer][0], t), []).append((-1.0, x))
     cut: dict[tuple[int, int], Terms] = {}
     for (c, p), x in block.cut.items():
-        if not plan.machine_classes[c].home:
+        if not plan.machine_classes[c].alone:
             cut.setdefault((c, sum(plan.machine_classes[c].patterns[p])), []).append((1.0, x))
     block.machine_fills = Set(initialize=sorted(cut), dimen=2)
     block.machine_fill = Constraint(
@@ -224,13 +224,12 @@ def _add_paths(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
 
 
 def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Fit pieces that must join what their app holds into their machine or rack, beside what lies there otherwise."""
+    """Fit what lies in a machine or rack that is a class of its own: pieces that must be there, and any others."""
 
     def pieces(level: int, place: int) -> Terms:
         return [(float(k), block.assign[g, level, k]) for g, _, k in plan.home_pieces(level, place)]
 
-    homes = [c for c, kind in enumerate(plan.machine_classes) if kind.home]
-    block.home_machines = Set(initialize=homes)
+    block.machines_alone = Set(initialize=[c for c, kind in enumerate(plan.machine_classes) if kind.alone])
 
     def in_machine(_: Any, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
         kind = plan.machine_classes[c]
@@ -243,10 +242,6 @@ def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
                 terms.append((-float(t), x))
         return (None, _sum(terms), 0.0)
 
-    def one_pattern(_: Any, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        variables = _cuts_of(block, plan, c)
-        return (None, _ones(variables), 1.0) if variables else Constraint.Skip
-
     def in_rack(_: Any, r: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
         kind = plan.rack_classes[r]
         terms = pieces(RACK, kind.racks[0])
@@ -254,11 +249,9 @@ def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
         terms += [(float(arc[-1]), block.take[(r, *arc)]) for arc in kind.takes]
         return (None, _sum(terms), float(kind.gpus))
 
-    block.home_machine = Constraint(block.home_machines, rule=in_machine)
-    if plan.rack_classes:
-        block.one_pattern = Constraint(block.home_machines, rule=one_pattern)
-    block.home_racks = Set(initialize=[r for r, kind in enumerate(plan.rack_classes) if kind.home])
-    block.home_rack = Constraint(block.home_racks, rule=in_rack)
+    block.machine_alone = Constraint(block.machines_alone, rule=in_machine)
+    block.racks_alone = Set(initialize=[r for r, kind in enumerate(plan.rack_classes) if kind.home])
+    block.rack_alone = Constraint(block.racks_alone, rule=in_rack)
 
 
 def nested_flow_model(instance: AuctionInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
@@ -335,8 +328,9 @@ def hint_nested_flow(block: Any, instance: AuctionInstance, solution: AuctionSol
     for c, kind in enumerate(plan.machine_classes):
         index = {pattern: p for p, pattern in enumerate(kind.patterns)}
         for machine in kind.machines:
-            if machine in on_machine:
-                chosen["cut", (c, index[tuple(sorted(on_machine[machine], reverse=True))])] += 1
+            parts = tuple(sorted(on_machine.get(machine, ()), reverse=True))
+            for pattern in [(part,) for part in parts] if kind.alone else [parts] * bool(parts):
+                chosen["cut", (c, index[pattern])] += 1
     for r, racks in enumerate(plan.rack_classes):
         for rack in racks.racks:
             _hint_path(chosen, instance, plan, r, rack, on_machine, extra, in_rack.get(rack, []))

@@ -173,10 +173,11 @@ def _holes(instance: AuctionInstance, plan: Plan, flows: Flows) -> tuple[list[tu
         for p, pattern in enumerate(machines.patterns):
             for _ in range(flows.cuts.get((c, p), 0)):
                 machine = unused[0]
-                if plan.rack_classes and not machines.home:
+                if plan.rack_classes and not machines.alone:
                     rack = filled[c, sum(pattern)].pop(0)
                     machine = next(m for m in unused if instance.machine_rack[m] == rack)
-                unused.remove(machine)
+                if not machines.alone:
+                    unused.remove(machine)
                 holes += [(size, machine) for size in pattern]
     return sorted(holes, key=lambda hole: (-hole[0], hole[1])), rooms
 

@@ -6,40 +6,46 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gangopt.errors import ModelTooLargeError
 from gangopt.formulations.auction_columns import Group
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import MACHINE, RACK
 
 __all__ = ["MachineClass", "Plan", "RackClass", "plan_of"]
 
-MAX_PATTERNS = 200_000
-"""Most patterns of one machine class."""
+MAX_PATTERNS = 2_000
+"""Most patterns of a machine class; machines that could be cut in more ways are classes of their own."""
 
 Pattern = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class MachineClass:
-    """Machines with equally many GPUs on offer, or the one machine where apps must join what they hold.
+    """Machines with equally many GPUs on offer, or one machine that is a class of its own.
+
+    Alone are machines where apps must join what they hold, and those that could be cut in too many ways.
 
     Attributes
     ----------
     gpus : GPUs on offer in each
     machines : indices, ascending
-    home : whether it is such a home, a class of its own
-    patterns : multisets of machine-level sizes with a sum of at most `gpus`, parts falling, without the empty one
+    alone : whether it is a class of its own, which is cut piece by piece
+    patterns : multisets of machine-level sizes with a sum of at most `gpus`, parts falling, without the empty one; of
+        a machine alone the sizes themselves, each a pattern of one part
     """
 
     gpus: int
     machines: tuple[int, ...]
-    home: bool
+    alone: bool
     patterns: tuple[Pattern, ...]
+
+    def most(self, pattern: int) -> int:
+        """Return how often a pattern can be cut out of the class."""
+        return self.gpus // self.patterns[pattern][0] if self.alone else len(self.machines)
 
     @property
     def fills(self) -> tuple[int, ...]:
         """GPUs that may be used for machine-level pieces in one machine, falling."""
-        sums = range(1, self.gpus + 1) if self.home else {sum(pattern) for pattern in self.patterns}
+        sums = range(1, self.gpus + 1) if self.alone else {sum(pattern) for pattern in self.patterns}
         return tuple(sorted(sums, reverse=True))
 
 
@@ -109,11 +115,6 @@ def plan_of(instance: AuctionInstance, groups: Sequence[Group]) -> Plan:
     Returns
     -------
     Plan
-
-    Raises
-    ------
-    ModelTooLargeError
-        If a machine can be cut in more than `MAX_PATTERNS` ways.
     """
     machine_sizes, machine_homes = _sizes_and_homes(groups, MACHINE)
     rack_sizes, rack_homes = _sizes_and_homes(groups, RACK)
@@ -140,21 +141,25 @@ def _machine_classes(
     instance: AuctionInstance, sizes: Sequence[int], homes: set[int]
 ) -> tuple[tuple[MachineClass, ...], dict[int, int]]:
     members: dict[tuple[int, int], list[int]] = {}
+    patterns = {gpus: _patterns(gpus, [s for s in sizes if s <= gpus]) for gpus in set(instance.offered.tolist())}
     for machine, gpus in enumerate(instance.offered.tolist()):
         if gpus:
-            members.setdefault((gpus, machine if machine in homes else -1), []).append(machine)
+            alone = machine in homes or patterns[gpus] is None
+            members.setdefault((gpus, machine if alone else -1), []).append(machine)
     classes: list[MachineClass] = []
     class_of: dict[int, int] = {}
-    for (gpus, home), machines in sorted(members.items(), key=lambda item: (-item[0][0], item[1])):
-        patterns = tuple(sorted(_patterns(gpus, [size for size in sizes if size <= gpus]), reverse=True))
-        if patterns or home >= 0:
+    for (gpus, own), machines in sorted(members.items(), key=lambda item: (-item[0][0], item[1])):
+        cuts = patterns[gpus]
+        if own >= 0 or cuts is None:
+            cuts = [(size,) for size in sizes if size <= gpus]
+        if cuts or own in homes:
             class_of |= dict.fromkeys(machines, len(classes))
-            classes.append(MachineClass(gpus, tuple(machines), home >= 0, patterns))
+            classes.append(MachineClass(gpus, tuple(machines), own >= 0, tuple(sorted(cuts, reverse=True))))
     return tuple(classes), class_of
 
 
-def _patterns(room: int, sizes: Sequence[int]) -> list[Pattern]:
-    """Return every multiset of the sizes with a sum from 1 to `room`, parts falling."""
+def _patterns(room: int, sizes: Sequence[int]) -> list[Pattern] | None:
+    """Return every multiset of the sizes with a sum from 1 to `room`, parts falling; None if there are too many."""
     found: list[Pattern] = []
     open_ones: list[Pattern] = [()]
     while open_ones:
@@ -167,10 +172,7 @@ def _patterns(room: int, sizes: Sequence[int]) -> list[Pattern]:
             found.append(longer)
             open_ones.append(longer)
         if len(found) > MAX_PATTERNS:
-            raise ModelTooLargeError(
-                f"form auction nested_flow: a machine with {room} GPUs can be cut in more than {MAX_PATTERNS} ways; "
-                "use form places"
-            )
+            return None
     return found
 
 

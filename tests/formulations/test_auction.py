@@ -175,9 +175,35 @@ def test_models_that_would_be_too_large_are_refused():
     many = cases.auction([cases.linear_bid("a", 1, 2)], [(4,) * 12])
     with pytest.raises(ModelTooLargeError, match="auction bids"):
         bids_model(many)
-    apps = [cases.linear_bid(f"a{d}", d, 40, elapsed=1) for d in range(1, 3)]
-    with pytest.raises(ModelTooLargeError, match="use form places"):
-        plan_of(wide := cases.auction(apps, [(90, 90)]), app_groups(wide, all_served=True))
+
+
+def test_machines_of_many_patterns_are_cut_piece_by_piece():
+    apps = [cases.linear_bid(f"a{d}", d, 40, elapsed=1) for d in range(1, 4)]
+    instance = cases.auction(apps, [(72, 72), (4,)])
+    plan = plan_of(instance, app_groups(instance, all_served=True))
+    assert [(kind.alone, kind.machines) for kind in plan.machine_classes][:2] == [(True, (0,)), (True, (1,))]
+    assert plan.machine_classes[0].patterns[-1] == (2,)
+    assert plan.machine_classes[0].most(len(plan.machine_classes[0].patterns) - 1) == 36
+    model, other = nested_flow_model(instance), places_model(instance)
+    best = solve_model(other).objective
+    assert solve_model(model).objective == pytest.approx(best, abs=1e-7)
+    solution = read_nested_flow(model, instance)
+    assert instance.check(solution) == []
+    hint_nested_flow(model, instance, solution)
+    assert value(model.objective) == pytest.approx(best, abs=1e-7)
+
+
+@settings(max_examples=40)
+@given(instance=cases.auctions())
+def test_cutting_piece_by_piece_has_the_same_optimum(instance):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gangopt.formulations.auction_racks.MAX_PATTERNS", 1)
+        model = nested_flow_model(instance)
+        assert solve_model(model).termination == "optimal"
+        solution = read_nested_flow(model, instance)
+    assert instance.check(solution) == []
+    served, product, _ = cases.enumerate_best(instance)
+    assert outcome_of(instance, solution) == (served, product)
 
 
 def rows_of(model):
@@ -239,9 +265,8 @@ def test_homes_get_rows_of_their_own():
     holder = AppBid.from_rows("h", rows, value_at_zero=1, held=((0, 1),))
     instance = cases.auction([holder, cases.linear_bid("b", 1, 2)], [(2, 2), (2, 2)])
     found = rows_of(nested_flow_model(instance))
-    assert "+2 assign[0,0,2]" in found["home_machine[0]"][0] or "+2 assign[0,0,2]" in found["home_machine[1]"][0]
-    assert any(name.startswith("home_rack[") and "+2 assign[0,1,2]" in row[0] for name, row in found.items())
-    assert any(name.startswith("one_pattern[") for name in found)
+    assert "+2 assign[0,0,2]" in found["machine_alone[0]"][0] or "+2 assign[0,0,2]" in found["machine_alone[1]"][0]
+    assert any(name.startswith("rack_alone[") and "+2 assign[0,1,2]" in row[0] for name, row in found.items())
 
 
 def test_the_row_of_the_most_apps_served():
