@@ -48,6 +48,8 @@ class Form:
     module: str
     summary: str
     linear: bool = True
+    relaxes: bool = False
+    """Whether its optimum is only a bound: the solution read from it may be worse."""
     noun: str = ""
     instance: str = ""
     solution: str = ""

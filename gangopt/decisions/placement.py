@@ -26,7 +26,10 @@ PROBLEM = Problem(
             Form("tasks", _FORMS, "counts for every server and job, big-M transfer rows; readable, for small cases"),
             Form("pieces", _FORMS, "a binary for every server and piece of a job, one level a job"),
             Form(
-                "levels", _FORMS, "pieces on classes of equal servers, one level a job: the bound of the exact method"
+                "levels",
+                _FORMS,
+                "pieces on classes of equal servers, one level a job: the bound of the exact method",
+                relaxes=True,
             ),
         )
     },

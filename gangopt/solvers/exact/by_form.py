@@ -6,9 +6,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
+from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.contract import Instance
 from gangopt.registry import Form, Problem
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.result import PROVEN_GAP, relative_gap
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome, SolveSettings
@@ -35,6 +37,14 @@ def solve_by_form(problem: Problem, instance: Instance, controls: Controls) -> O
         If the form is unknown, or not linear and so nothing that a linear solver takes.
     """
     form = _linear_form(problem, controls.form)
+    try:
+        with building_within(controls.remaining):
+            return _outcome(problem, form, instance, controls)
+    except OutOfTime as stop:
+        return Outcome("time_limit", None, None, form=form.name, build_seconds=controls.elapsed(), reason=str(stop))
+
+
+def _outcome(problem: Problem, form: Form, instance: Instance, controls: Controls) -> Outcome:
     begin = time.perf_counter()
     model = form.model(instance)
     if controls.start is not None:
@@ -43,11 +53,16 @@ def solve_by_form(problem: Problem, instance: Instance, controls: Controls) -> O
     solved = _solve(model, controls)
     done = time.perf_counter()
     solution = None if solved.solution_status == "none" else form.read(model, instance)
+    termination: Termination = solved.termination
     reason = solved.message
-    if solved.termination == "infeasible" and solved.conflict:
+    if termination == "infeasible" and solved.conflict:
         reason = "these rules cannot hold together: " + ", ".join(solved.conflict[:8])
+    if termination == "optimal" and form.relaxes:
+        gap = relative_gap(instance.evaluate(solution).objective, solved.bound, problem.sense)
+        if gap is None or gap > PROVEN_GAP:
+            termination, reason = "completed", f"form {form.name} gives a bound; the solution read from it is worse"
     return Outcome(
-        termination=solved.termination,
+        termination=termination,
         solution=solution,
         bound=solved.bound,
         form=form.name,

@@ -26,6 +26,7 @@ from pyomo.repn.util import VarRecorder
 from scipy.sparse import csr_matrix
 
 from gangopt.errors import InputError, NonlinearModelError
+from gangopt.formulations.deadline import paced
 from gangopt.solvers.highs.arrays import Floats, LinearArrays, Sense
 from gangopt.solvers.highs.columns import ColumnTable, bounds_and_integrality
 from gangopt.solvers.highs.scaling import row_extremes
@@ -145,7 +146,7 @@ def _add_rows(walk: _Walk, blocks: list[Any]) -> _Rows:
     rows = _Rows()
     seen: set[int] = set()
     for block in blocks:
-        for constraint in _data(block, Constraint):
+        for constraint in paced(_data(block, Constraint)):
             if not constraint.active or id(constraint) in seen:
                 continue
             seen.add(id(constraint))

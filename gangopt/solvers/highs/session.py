@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -231,8 +232,12 @@ def solve_model(
     InputError
         If the model is not linear, or a variable has no value to start from.
     """
+    begin = time.perf_counter()
     arrays = compile_model(model)
     start = current_values(arrays) if warm_start else None
+    if settings is not None and settings.time_limit is not None:
+        left = max(0.0, settings.time_limit - (time.perf_counter() - begin))
+        settings = replace(settings, time_limit=left)
     outcome = solve_arrays(arrays, settings, start)
     if load and outcome.values is not None:
         load_values(arrays, outcome.values)

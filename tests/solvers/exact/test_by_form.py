@@ -31,3 +31,19 @@ def test_the_options_that_guard_a_mip_are_reported_and_can_be_set():
     chosen = solve_arrays(arrays, SolveSettings(options={"mip_feasibility_tolerance": 1e-7}))
     assert chosen.options["mip_feasibility_tolerance"] == 1e-7
     assert chosen.options["mip_allow_restart"] is False
+
+
+def test_a_form_that_is_a_bound_ends_as_completed_where_its_solution_is_worse():
+    open_one = "placement/random?servers=4&jobs=4&load=0.9&seed={}"
+    results = [gangopt.solve(open_one.format(seed), form="levels") for seed in range(30)]
+    ended = {(result.termination, result.proven) for result in results}
+    assert ended == {("optimal", True), ("completed", False)}
+    worse = next(result for result in results if not result.proven)
+    assert worse.bound < worse.objective
+    assert worse.reason == "form levels gives a bound; the solution read from it is worse"
+
+
+def test_a_form_that_cannot_be_built_in_time_ends_at_the_limit():
+    result = gangopt.solve("allocation/random?jobs=2000&max_tasks=14&seed=1", form="choice", time_limit=0.01)
+    assert (result.termination, result.solution_status) == ("time_limit", "none")
+    assert "longer to build" in result.reason or "was over" in result.reason
