@@ -94,7 +94,7 @@ def test_the_relaxation_of_the_flow_is_no_weaker_than_that_of_places():
 def test_a_form_can_be_embedded_twice_with_a_linking_row(form):
     fill = FORMS[form][3]
     parent = ConcreteModel()
-    instance = two_racks()
+    instance = cases.auction([cases.linear_bid(name, 4, 3) for name in "ab"], [(2, 1), (2,)])
     parent.first, parent.second = Block(), Block()
     fill(parent.first, instance)
     fill(parent.second, instance)
@@ -178,12 +178,12 @@ def test_models_that_would_be_too_large_are_refused():
 
 
 def test_machines_of_many_patterns_are_cut_piece_by_piece():
-    apps = [cases.linear_bid(f"a{d}", d, 40, elapsed=1) for d in range(1, 4)]
-    instance = cases.auction(apps, [(72, 72), (4,)])
+    apps = [cases.linear_bid(f"a{d}", d, 34, elapsed=1) for d in range(1, 3)]
+    instance = cases.auction(apps, [(36, 34), (4,)])
     plan = plan_of(instance, app_groups(instance, all_served=True))
     assert [(kind.alone, kind.machines) for kind in plan.machine_classes][:2] == [(True, (0,)), (True, (1,))]
     assert plan.machine_classes[0].patterns[-1] == (2,)
-    assert plan.machine_classes[0].most(len(plan.machine_classes[0].patterns) - 1) == 36
+    assert plan.machine_classes[0].most(len(plan.machine_classes[0].patterns) - 1) == 18
     model, other = nested_flow_model(instance), places_model(instance)
     best = solve_model(other).objective
     assert solve_model(model).objective == pytest.approx(best, abs=1e-7)
