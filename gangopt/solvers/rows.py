@@ -118,7 +118,12 @@ def _mark_best(problem: Problem, rows: list[Row]) -> tuple[Row, ...]:
     """
     solved = [row for row in rows if row.objective is not None]
     return tuple(
-        replace(row, best=row.objective is not None and not any(_beats(problem, other, row) for other in solved))
+        replace(
+            row,
+            best=row.objective is not None
+            and math.isfinite(row.objective)
+            and not any(_beats(problem, other, row) for other in solved),
+        )
         for row in rows
     )
 

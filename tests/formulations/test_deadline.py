@@ -8,10 +8,13 @@ from gangopt.instances.catalogue import load
 
 SMALL = {
     "allocation/random?jobs=3&max_tasks=3&mode=async": ("literal", "choice", "counts"),
+    "bid/random?jobs=3&gpus=4": ("jobs", "classes"),
+    "fair_share/themis-figure5b": ("places", "patterns"),
     "interval/random?jobs=2&servers=2&max_tasks=2": ("classes", "joint"),
     "network_placement/four-machines": ("level", "literal"),
     "parameters/random?blocks=4&servers=2": ("assign", "groups"),
     "placement/optimus-figure10": ("tasks", "pieces", "levels"),
+    "schedule/tiresias-figure7": ("slotted", "event"),
     "threshold/random?jobs=12": ("linear", "cut"),
 }
 

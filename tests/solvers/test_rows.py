@@ -146,3 +146,8 @@ def test_the_text_shows_a_bounded_number_of_remarks():
     lines = comparison_text(Comparison(tuple(rows))).splitlines()
     assert lines[-1] == "and 3 more remarks; a saved comparison has them as `reason`"
     assert lines[-2] == f"{MOST_REMARKS - 1} m feasible: reason {MOST_REMARKS - 1}"
+
+
+def test_an_infinite_objective_is_never_marked_best():
+    (row,) = gangopt.compare("fair_share/two-resources", ["random"]).rows
+    assert (row.objective, row.best) == (math.inf, False)
