@@ -56,13 +56,13 @@ class Agent(Protocol):
     def label(self) -> str:
         """Name of the app, unlike every other."""
 
-    def rho(self, now: float, gpus: tuple[int, ...]) -> float:
+    def rho(self, now: float, gpus: tuple[int, ...], /) -> float:
         """Return rho with these GPUs until the end: infinite for an app that would never end."""
 
-    def demand(self, now: float, held: tuple[int, ...]) -> int:
+    def demand(self, now: float, held: tuple[int, ...], /) -> int:
         """Return how many GPUs the app can use beside those held."""
 
-    def bid(self, offer: Offer) -> AppBid:
+    def bid(self, offer: Offer, /) -> AppBid:
         """Return the table of values 1 / rho for an offer; `held` of the bid says what `offer.held` says."""
 
 

@@ -30,19 +30,19 @@ class RunningApp(Agent, Protocol):
     def arrival(self) -> float:
         """Time of arrival, s."""
 
-    def join(self, cluster: Cluster, crowd: Crowd) -> None:
+    def join(self, cluster: Cluster, crowd: Crowd, /) -> None:
         """Enter the cluster."""
 
-    def advance(self, seconds: float, gpus: tuple[int, ...]) -> None:
+    def advance(self, seconds: float, gpus: tuple[int, ...], /) -> None:
         """Work for so many seconds on these GPUs."""
 
     def moved(self) -> None:
         """Note that the GPUs changed."""
 
-    def seconds_left(self, gpus: tuple[int, ...]) -> float:
+    def seconds_left(self, gpus: tuple[int, ...], /) -> float:
         """Return how long the rest takes on these GPUs, infinite if it never ends."""
 
-    def final_rho(self, end: float) -> float:
+    def final_rho(self, end: float, /) -> float:
         """Return rho of the app that ended at this time."""
 
 
