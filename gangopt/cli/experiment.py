@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from gangopt.arguments import number_in
-from gangopt.cli.output import check_output
-from gangopt.errors import InputError, shown
-
-if TYPE_CHECKING:
-    from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.cli.experiment_output import check, finish, numbers, whole_numbers, words
+from gangopt.cli.experiment_replays import register_replays
 
 __all__ = ["experiment_app"]
 
@@ -51,11 +46,11 @@ def optimus_ablation_command(
     """Keep one of Optimus's two decisions and swap the other (figures 18 and 19 of the paper)."""
     from gangopt.solvers.experiments import optimus_ablation as experiment
 
-    _check(output, time_limit, seed)
+    check(output, time_limit, seed)
     table = experiment.optimus_ablation(
         names or experiment.INSTANCES, optimum=optimum, time_limit=time_limit, seed=seed
     )
-    _finish(table, experiment.picture, output, as_json)
+    finish(table, experiment.picture, output, as_json)
 
 
 @experiment_app.command("parameter-balance")
@@ -79,17 +74,17 @@ def parameter_balance_command(
     """Step time by eqn 2 with the slowest server's load: MXNet, PAA, optimum (figures 20 and 21 of the paper)."""
     from gangopt.solvers.experiments import parameter_balance as experiment
 
-    _check(output, None, seed)
+    check(output, None, seed)
     table = experiment.parameter_balance(
         networks or tuple(experiment.COMPUTE),
-        servers=experiment.SERVERS if servers is None else _whole_numbers("--servers", servers),
+        servers=experiment.SERVERS if servers is None else whole_numbers("--servers", servers),
         workers=workers,
         bandwidth=bandwidth,
         request_seconds=request_ms / 1000,
         draws=draws,
         seed=seed,
     )
-    _finish(table, experiment.picture, output, as_json)
+    finish(table, experiment.picture, output, as_json)
 
 
 @experiment_app.command("prediction-error")
@@ -114,16 +109,16 @@ def prediction_error_command(
     """Allocate from wrong steps and speeds and judge by the true ones (figure 15 of the paper)."""
     from gangopt.solvers.experiments import prediction_error as experiment
 
-    _check(output, time_limit, 0)
+    check(output, time_limit, 0)
     table = experiment.prediction_error(
         names or experiment.INSTANCES,
-        errors=experiment.ERRORS if errors is None else [value / 100 for value in _numbers("--errors", errors)],
-        kinds=experiment.KINDS if kinds is None else _words(kinds),
-        methods=experiment.METHODS if methods is None else _words(methods),
+        errors=experiment.ERRORS if errors is None else [value / 100 for value in numbers("--errors", errors)],
+        kinds=experiment.KINDS if kinds is None else words(kinds),
+        methods=experiment.METHODS if methods is None else words(methods),
         seeds=seeds,
         time_limit=time_limit,
     )
-    _finish(table, experiment.picture, output, as_json)
+    finish(table, experiment.picture, output, as_json)
 
 
 @experiment_app.command("themis-truth-telling")
@@ -145,56 +140,14 @@ def themis_truth_telling_command(
     """Let one of eight equal apps misreport its slowdown in every auction (figure 18 of the paper)."""
     from gangopt.solvers.experiments import themis_truth_telling as experiment
 
-    _check(output, None, 0)
+    check(output, None, 0)
     table = experiment.themis_truth_telling(
-        experiment.LIES if lies is None else _numbers("--lies", lies),
-        experiment.KINDS if kinds is None else _words(kinds),
+        experiment.LIES if lies is None else numbers("--lies", lies),
+        experiment.KINDS if kinds is None else words(kinds),
         experiment.Setting(demand=demand, work=work, across=across, fairness=fairness, lease=lease, rounding=rounding),
         seeds=seeds,
     )
-    _finish(table, experiment.picture, output, as_json)
+    finish(table, experiment.picture, output, as_json)
 
 
-def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
-    """Refuse what could not be written or run, before anything is computed."""
-    from gangopt.solvers.experiments.table import TABLE_SUFFIXES
-    from gangopt.solvers.pictures import PICTURE_SUFFIXES
-    from gangopt.solvers.solve import checked_controls
-
-    checked_controls(time_limit, 0.0, 1, seed)
-    allowed = (*PICTURE_SUFFIXES, *TABLE_SUFFIXES)
-    for path in output or []:
-        if path.suffix.lower() not in allowed:
-            raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: {', '.join(allowed)}")
-        check_output(path)
-
-
-def _finish(table: ExperimentTable, draw: Callable[[Any], Any], output: list[Path] | None, as_json: bool) -> None:
-    from gangopt.jsonfile import dump_json
-    from gangopt.solvers.experiments.table import TABLE_SUFFIXES
-    from gangopt.solvers.pictures import save_picture
-
-    for path in output or []:
-        if path.suffix.lower() in TABLE_SUFFIXES:
-            table.write(path)
-        else:
-            save_picture(draw(table), path)
-    typer.echo(dump_json(table.to_json()), nl=False) if as_json else typer.echo(table.text())
-
-
-def _words(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",")]
-
-
-def _numbers(option: str, text: str) -> list[float]:
-    found = [value for part in text.split(",") if (value := number_in(part)) is not None]
-    if len(found) != text.count(",") + 1:
-        raise InputError(f"{option} {shown(text)}: numbers separated by commas are needed")
-    return [float(value) for value in found]
-
-
-def _whole_numbers(option: str, text: str) -> list[int]:
-    values = _numbers(option, text)
-    if any(not value.is_integer() or not 1 <= value <= 10_000 for value in values):
-        raise InputError(f"{option} {shown(text)}: whole numbers from 1 to 10,000 are needed")
-    return [int(value) for value in values]
+register_replays(experiment_app)

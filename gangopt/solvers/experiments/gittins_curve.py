@@ -1,0 +1,132 @@
+"""Appendix C of Tiresias: the Gittins index of a job over the service that it has attained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gangopt.errors import InputError
+from gangopt.instances.gittins import ServiceDistribution
+from gangopt.solvers.experiments.table import ExperimentTable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gangopt.instances.workload import Workload
+
+__all__ = ["SERVICES", "THRESHOLDS", "gittins_curve", "picture"]
+
+SERVICES = (4.0, 8.0, 12.0)
+"""Services in GPU s of the three jobs of figure 7, each equally likely."""
+
+THRESHOLDS = (4.0,)
+"""GPU s between the queues with which figure 7's schedule of 2D-Gittins comes about."""
+
+COLUMNS = {"attained": "GPU s", "printed": "1/GPU s", "queue": "", "discretised": "1/GPU s"}
+
+NOTES = (
+    "printed: the greatest over quanta d of P(S - a <= d | S > a) / E[min(S - a, d) | S > a], pseudocode 1",
+    "discretised: the same with the upper end of the job's queue as the quantum; 0 in the last queue, which is FIFO",
+    "paper: figure 20 of Tiresias (NSDI'19) ends at 0.8 and its plotted values are not published as numbers",
+)
+
+
+def gittins_curve(
+    services: Sequence[float] = SERVICES,
+    thresholds: Sequence[float] = THRESHOLDS,
+    *,
+    workload: Workload | str | Path | None = None,
+    points: int = 13,
+    jobs: int | None = None,
+    seed: int = 0,
+) -> ExperimentTable:
+    """Return the index over attained service: as printed, and as the queues of Tiresias-G use it.
+
+    Parameters
+    ----------
+    services : GPU s of past jobs, each equally likely; attained services are evenly spaced from 0 to the greatest
+    thresholds : GPU s between the queues, ascending
+    workload : jobs whose services are taken instead; attained services are then 0 and quantiles of theirs
+    points : attained services, 2 to 10,000
+    jobs, seed : of a generated workload
+
+    Returns
+    -------
+    ExperimentTable
+
+    Raises
+    ------
+    InputError
+        If a service or threshold is not above 0, thresholds do not ascend, or the number of points is out of range.
+
+    References
+    ----------
+    Tiresias (NSDI 2019), pseudocode 1 and appendix C, figure 20.
+    """
+    if not 2 <= points <= 10_000:
+        raise InputError(f"points: {points}, 2 to 10,000 are allowed")
+    limits = np.asarray(thresholds, dtype=np.float64)
+    if not (len(limits) and np.isfinite(limits).all() and limits[0] > 0 and (np.diff(limits) > 0).all()):
+        raise InputError(
+            f"thresholds: {', '.join(f'{value:g}' for value in thresholds)}; ascending GPU s above 0 are needed"
+        )
+    if workload is None:
+        past = ServiceDistribution(services)
+        attained = np.linspace(0.0, past.services[-1], points)
+        source = f"services: {', '.join(f'{value:g}' for value in past.services)} GPU s, equally likely"
+    else:
+        past, source = _history(workload, jobs, seed)
+        attained = np.concatenate([[0.0], np.quantile(past.services, np.linspace(0, 1, points - 1))])
+    rows = _rows(past, attained, limits)
+    title = "Gittins index over attained service"
+    line = f"queues: thresholds {', '.join(f'{value:g}' for value in limits)} GPU s"
+    return ExperimentTable("gittins-curve", title, COLUMNS, rows, (source, line, *NOTES))
+
+
+def _history(workload: Workload | str | Path, jobs: int | None, seed: int) -> tuple[ServiceDistribution, str]:
+    from gangopt.solvers.experiments.traces import Setting, trace
+
+    given = trace(Setting(workload, 1), jobs=jobs, seed=seed)
+    given.workload.require("duration")
+    return ServiceDistribution(
+        given.workload.gpu_seconds
+    ), f"services: of the {len(given.workload):,} jobs of {given.name}"
+
+
+def _rows(
+    past: ServiceDistribution, attained: npt.NDArray[np.float64], limits: npt.NDArray[np.float64]
+) -> tuple[dict[str, Any], ...]:
+    printed = past.best_index(attained)
+    queue = np.searchsorted(limits, attained, side="right")
+    upper = np.append(limits, np.inf)[queue]
+    discretised = np.where(queue < len(limits), past.index(attained, upper), 0.0)
+    return tuple(
+        {"attained": a, "printed": g, "queue": q + 1, "discretised": d}
+        for a, g, q, d in zip(attained.tolist(), printed.tolist(), queue.tolist(), discretised.tolist(), strict=True)
+    )
+
+
+def picture(table: ExperimentTable) -> Figure:
+    """Return both indices over attained service.
+
+    Parameters
+    ----------
+    table : of `gittins_curve`
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.0, 3.4), layout="constrained")
+    axes = figure.subplots()
+    attained = [row["attained"] for row in table.rows]
+    for column in ("printed", "discretised"):
+        axes.plot(attained, [row[column] for row in table.rows], marker="o", markersize=3, label=column)
+    if attained[-1] > 1000:
+        axes.set(xscale="symlog", yscale="log")
+    axes.set(xlabel="attained service (GPU s)", ylabel="Gittins index (1/GPU s)")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    return figure

@@ -1,0 +1,135 @@
+"""Figure 14 of THEMIS: fairness as the cluster is halved and quartered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gangopt.errors import InputError
+from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.solvers.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
+from gangopt.solvers.experiments.traces import Setting, lines, replays, settings, trace
+from gangopt.solvers.replay.run import resolve_cluster
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gangopt.instances.workload import Workload
+    from gangopt.topology import Cluster
+
+__all__ = ["CONTENTIONS", "POLICIES", "SETTINGS", "part", "picture", "themis_contention"]
+
+SETTINGS = (Setting("workload/themis-1", "themis-testbed"),)
+
+CONTENTIONS = (1, 2, 4)
+
+COLUMNS = {
+    "contention": "x",
+    "GPUs": "",
+    "policy": "",
+    "min rho": "",
+    "mean rho": "",
+    "max rho": "",
+    "rho <= 1": "% of apps",
+    "jain": "",
+    "time": "GPU h",
+}
+
+
+def part(cluster: Cluster, share: int) -> Cluster:
+    """Return a cluster with every `share`-th machine of each kind, the first ones of each rack and kind.
+
+    Parameters
+    ----------
+    cluster : the whole
+    share : 1 keeps everything, 2 half of the machines of each kind and rack, rounded up
+
+    Returns
+    -------
+    Cluster
+    """
+    from gangopt.topology import Cluster, machine_classes
+
+    if share == 1:
+        return cluster
+    graph = cluster.graph.copy()
+    for members in machine_classes(cluster):
+        for machine in members[-(-len(members) // share) :]:
+            label = cluster.machines[machine]
+            slots = list(graph.successors(label))
+            graph.remove_nodes_from([gpu for slot in slots for gpu in graph.successors(slot)])
+            graph.remove_nodes_from([label, *slots])
+    return Cluster.from_graph(graph, name=f"{cluster.name} / {share}", description=cluster.description)
+
+
+def themis_contention(
+    workload: Workload | str | Path | None = None,
+    cluster: Cluster | str | Path | int | None = None,
+    *,
+    policies: Sequence[str] = POLICIES,
+    contentions: Sequence[int] = CONTENTIONS,
+    jobs: int | None = None,
+    across_machines: float = 1.1,
+    across_racks: float = 1.3,
+    seed: int = 0,
+) -> ExperimentTable:
+    """Compare policies by finish-time fairness on the whole cluster and on parts of it.
+
+    Parameters
+    ----------
+    workload : jobs with durations, by app; None is THEMIS's workload 1
+    cluster : machines or a number of GPUs; None is THEMIS's testbed
+    policies : policies with arguments
+    contentions : the cluster is divided by each of them, 1 to 64
+    jobs : how many of the first jobs to keep
+    across_machines, across_racks : factors on the time of network-intensive jobs that span several
+    seed : of generated workloads
+
+    Returns
+    -------
+    ExperimentTable
+
+    Raises
+    ------
+    InputError
+        If the workload, the cluster or a policy is unknown or defective, an argument is out of range, or a job is
+        larger than a part of the cluster.
+
+    References
+    ----------
+    THEMIS (NSDI 2020), figure 14.
+    """
+    wrong = next((value for value in contentions if not 1 <= value <= 64), None)
+    if wrong is not None:
+        raise InputError(f"contention: {wrong}, whole numbers from 1 to 64 are allowed")
+    costs = slowdowns(across_machines, across_racks)
+    chosen = settings(SETTINGS, workload, cluster)[0]
+    whole, n_gpus = resolve_cluster(chosen.cluster)
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for value in contentions:
+        where = max(n_gpus // value, 1) if whole is None else part(whole, value)
+        given = trace(Setting(chosen.workload, where), jobs=jobs, seed=seed)
+        found, missing = replays(given, policies, overheads=costs, seed=seed)
+        rows += [
+            {"contention": value, "GPUs": given.n_gpus, "policy": policy, **figures(item)}
+            for policy, item in found.items()
+        ]
+        notes += [given.note(), *missing]
+    title = "finish-time fairness of apps as the cluster shrinks"
+    sources = (
+        f"slowdown across machines {across_machines:g}, across racks {across_racks:g}: THEMIS's priors",
+        "paper: figure 14 of THEMIS (NSDI'20) has no published numbers; its text puts THEMIS first and SRSF close",
+    )
+    return ExperimentTable("themis-contention", title, COLUMNS, tuple(rows), (*notes, *NOTES, *sources))
+
+
+def picture(table: ExperimentTable) -> Figure:
+    """Return the greatest and the mean rho over the contention, a line for each policy.
+
+    Parameters
+    ----------
+    table : of `themis_contention`
+    """
+    return lines(table, "policy", "contention", ("max rho", "mean rho"))

@@ -1,0 +1,131 @@
+"""Table 1 of Tiresias: schedulers that look at one dimension, against the one that looks at size and time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gangopt.instances.workload import Workload
+    from gangopt.topology import Cluster
+
+__all__ = ["PAPER", "SETTINGS", "columns", "normalised", "picture", "tiresias_table1"]
+
+SETTINGS = (
+    Setting("workload/philly-like", 256, load=1.0, jobs=2000),
+    Setting("workload/tiresias-testbed", "tiresias-testbed"),
+)
+
+POLICIES = ("sf", "srtf", "srsf")
+
+PAPER: Mapping[str, tuple[float, float, float]] = {
+    "sf": (1.52, 1.20, 3.45),
+    "srtf": (1.03, 1.01, 1.55),
+    "srsf": (1.0, 1.0, 1.0),
+}
+"""Mean, median and 95th percentile of the completion times over those of SRSF, as printed in table 1."""
+
+NOTES = (
+    "paper: table 1 of Tiresias (NSDI'19), as printed, on a trace of Microsoft's that is not public",
+    "all three know the durations and preempt without cost",
+)
+
+_FIGURES = {"mean": "avg_jct", "median": "median_jct", "95th": "p95_jct"}
+
+
+def columns(reference: str) -> dict[str, str]:
+    """Return the columns of a table of completion times over those of a reference policy."""
+    return {
+        "workload": "",
+        "policy": "",
+        **{f"{name} JCT": "s" for name in _FIGURES},
+        **{f"{name} to {reference}": "" for name in _FIGURES},
+        **{f"paper {name}": "" for name in _FIGURES},
+    }
+
+
+def normalised(
+    given: Trace,
+    policies: tuple[str, ...],
+    reference: str,
+    paper: Mapping[str, tuple[float | None, float | None, float | None]],
+    seed: int,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Replay a trace and return a row a policy, with what was left out.
+
+    Parameters
+    ----------
+    given : jobs on machines
+    policies : names with arguments
+    reference : name, without arguments, of the policy that counts as 1
+    paper : mean, median and 95th percentile over the reference's, by policy without arguments
+    seed : of the replays
+    """
+    found, missing = replays(given, policies, seed=seed)
+    named = {name.partition("?")[0]: item.metrics for name, item in found.items()}
+    base, rows = named.get(reference), []
+    for name, metrics in named.items():
+        row: dict[str, Any] = {"workload": given.name, "policy": name}
+        for at, (label, metric) in enumerate(_FIGURES.items()):
+            value, unit = metrics[metric], None if base is None else base[metric]
+            row[f"{label} JCT"] = value
+            row[f"{label} to {reference}"] = value / unit if value and unit else None
+            row[f"paper {label}"] = paper[name][at] if name in paper else None
+        rows.append(row)
+    return rows, missing
+
+
+def tiresias_table1(
+    workload: Workload | str | Path | None = None,
+    cluster: Cluster | str | Path | int | None = None,
+    *,
+    jobs: int | None = None,
+    seed: int = 0,
+) -> ExperimentTable:
+    """Compare smallest first and shortest remaining time first with shortest remaining service first.
+
+    Parameters
+    ----------
+    workload : jobs with durations; None replays the two default workloads
+    cluster : machines or a number of GPUs; None is the default of the workload
+    jobs : of a generated workload, or how many of the first to keep
+    seed : of generated workloads
+
+    Returns
+    -------
+    ExperimentTable
+
+    Raises
+    ------
+    InputError
+        If the workload or cluster is unknown or defective, or a job has no duration or is larger than the cluster.
+
+    References
+    ----------
+    Tiresias (NSDI 2019), section 3.1, table 1.
+    """
+    rows: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for item in settings(SETTINGS, workload, cluster):
+        given = trace(item, jobs=jobs, seed=seed)
+        found, missing = normalised(given, POLICIES, "srsf", PAPER, seed)
+        rows += found
+        notes += [given.note(), *missing]
+    title = "completion times over those of shortest remaining service first"
+    return ExperimentTable("tiresias-table1", title, columns("srsf"), tuple(rows), (*notes, *NOTES))
+
+
+def picture(table: ExperimentTable) -> Figure:
+    """Return bars of the normalised completion times, with the paper's figures as dots.
+
+    Parameters
+    ----------
+    table : of `tiresias_table1`
+    """
+    return bars(table, "workload", "policy", {f"{name} to srsf": f"paper {name}" for name in _FIGURES})

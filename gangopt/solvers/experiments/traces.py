@@ -1,0 +1,252 @@
+"""What the experiments that replay workloads share: jobs and machines by name, replays, bars and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.solvers.replay.contest import contest
+from gangopt.solvers.replay.run import resolve_cluster
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from gangopt.instances.workload import Workload
+    from gangopt.solvers.experiments.table import ExperimentTable
+    from gangopt.solvers.replay.costs import Overheads
+    from gangopt.solvers.replay.result import Replay
+    from gangopt.topology import Cluster
+
+__all__ = ["Setting", "Trace", "bars", "family", "lines", "replays", "settings", "trace"]
+
+MAX_JOBS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Jobs, and what they are replayed on.
+
+    Attributes
+    ----------
+    workload : a workload, its name or its file
+    cluster : a cluster, its name or file, or a number of GPUs that are only counted
+    load : GPU s of all jobs over those of the cluster while jobs arrive; None leaves arrivals as they are
+    jobs : how many to draw or keep where the user does not say; None leaves it to the workload
+    """
+
+    workload: Workload | str | Path
+    cluster: Cluster | str | Path | int
+    load: float | None = None
+    jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Jobs on machines, ready to be replayed.
+
+    Attributes
+    ----------
+    workload : the jobs
+    cluster : machines, or a number of GPUs that are only counted
+    n_gpus : GPUs
+    name : of the workload without seed, for tables
+    load : the load that arrivals were scaled to, None where they are as they were
+    """
+
+    workload: Workload
+    cluster: Cluster | int = field(repr=False)
+    n_gpus: int
+    name: str
+    load: float | None = None
+
+    def note(self) -> str:
+        """Return a line that says what was replayed where."""
+        where = f"{self.n_gpus:,} GPUs, only counted" if isinstance(self.cluster, int) else _machines(self.cluster)
+        load = "" if self.load is None else f", arrivals scaled to load {self.load:g}"
+        return f"{self.name}: {self.workload.name or 'workload'}, {len(self.workload):,} jobs on {where}{load}"
+
+
+def _machines(cluster: Cluster) -> str:
+    label = f"{cluster.name}, " if cluster.name else ""
+    return f"{label}{len(cluster.gpus):,} GPUs in {int((cluster.gpus_per_machine > 0).sum()):,} machines"
+
+
+def settings(
+    defaults: Sequence[Setting], workload: Workload | str | Path | None, cluster: Cluster | str | Path | int | None
+) -> tuple[Setting, ...]:
+    """Return the settings of an experiment: the defaults, or the given workload on the given or first cluster.
+
+    Parameters
+    ----------
+    defaults : of the experiment
+    workload : replaces all of them
+    cluster : replaces the cluster of every setting
+    """
+    chosen = tuple(defaults) if workload is None else (Setting(workload, defaults[0].cluster),)
+    return chosen if cluster is None else tuple(replace(item, cluster=cluster) for item in chosen)
+
+
+def trace(setting: Setting, *, jobs: int | None = None, seed: int = 0) -> Trace:
+    """Return the jobs of a setting on its machines.
+
+    Parameters
+    ----------
+    setting : what to load
+    jobs : how many to draw where the generator takes a number that its name leaves open, else how many to keep, the
+        first that arrive; None is the default of the name, and all of a file
+    seed : for a generator whose name leaves it open
+
+    Raises
+    ------
+    InputError
+        If the workload or the cluster is unknown or defective, the workload has no jobs, or `jobs` is out of range.
+    """
+    jobs = setting.jobs if jobs is None else jobs
+    if jobs is not None and not 1 <= jobs <= MAX_JOBS:
+        raise InputError(f"jobs: {jobs}, 1 to {MAX_JOBS:,} are allowed")
+    cluster, n_gpus = resolve_cluster(setting.cluster)
+    workload = _load(setting.workload, jobs, seed)
+    if jobs is not None:
+        workload = replace(workload, frame=workload.frame.head(jobs))
+    if not len(workload):
+        raise InputError(f"{workload.name or setting.workload}: the workload has no jobs; at least one is needed")
+    if setting.load is not None:
+        workload = _at_load(workload, n_gpus, setting.load)
+    return Trace(
+        workload, n_gpus if cluster is None else cluster, n_gpus, _short(workload, setting.workload), setting.load
+    )
+
+
+def _load(given: Workload | str | Path, jobs: int | None, seed: int) -> Workload:
+    from gangopt.arguments import join_name, split_name
+    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload_catalogue import FAMILIES, PREFIX, is_workload_name, load_workload
+
+    if isinstance(given, Workload):
+        return given
+    if not isinstance(given, str) or not is_workload_name(given):
+        return load_workload(given)
+    base, arguments = split_name(given)
+    known = FAMILIES.get(base.removeprefix(PREFIX))
+    open_ones = {} if known is None else known.parameters()
+    for name, value in (("jobs", jobs), ("seed", seed)):
+        if value is not None and name in open_ones:
+            arguments.setdefault(name, str(value))
+    return load_workload(join_name(base, arguments))
+
+
+def _at_load(workload: Workload, n_gpus: int, load: float) -> Workload:
+    span = float(workload.arrival[-1] - workload.arrival[0])
+    workload.require("duration")
+    return workload.scale_load(load * n_gpus * span / float(workload.gpu_seconds.sum())) if span > 0 else workload
+
+
+def _short(workload: Workload, given: Workload | str | Path) -> str:
+    if isinstance(given, str) and given.startswith("workload/"):
+        return family(given)
+    return Path(given).name if isinstance(given, str | Path) else workload.name or "workload"
+
+
+def family(name: str) -> str:
+    """Return the generator in a workload's name, as `themis-1` in `workload/themis-1?seed=3`."""
+    return name.removeprefix("workload/").partition("?")[0]
+
+
+def replays(
+    given: Trace, policies: Sequence[str], *, overheads: Overheads | None = None, seed: int = 0
+) -> tuple[dict[str, Replay], list[str]]:
+    """Replay a trace under policies.
+
+    Parameters
+    ----------
+    given : jobs on machines
+    policies : names with arguments
+    overheads : costs in time, None for nothing
+    seed : of whatever the policies do at random
+
+    Returns
+    -------
+    dict and list
+        Replays by policy, in the order given, and a line for each policy that this trace cannot feed.
+
+    Raises
+    ------
+    InputError
+        If a policy is unknown, or none of them can be replayed.
+    """
+    entries = contest(given.workload, given.cluster, policies, overheads=overheads, seed=seed, bound=False).entries
+    found = {item.policy: item.replay for item in entries if item.replay is not None}
+    missing = [f"{given.name}: {item.policy} is left out: {item.reason}" for item in entries if item.replay is None]
+    if not found:
+        raise InputError(f"{given.name}: no policy can be replayed; {entries[0].policy}: {entries[0].reason}")
+    return found, missing
+
+
+def _unique(values: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(values))
+
+
+def bars(table: ExperimentTable, panel: str, series: str, values: Mapping[str, str | None]) -> Figure:
+    """Return bars of columns by series, one row of panels a value of `panel`, with the paper's figures as dots.
+
+    Parameters
+    ----------
+    table : the rows
+    panel : column that tells the rows of panels apart
+    series : column with the name of each bar
+    values : column that is drawn, to the column of the paper's figure or None
+    """
+    from matplotlib.figure import Figure
+
+    names = _unique(row[panel] for row in table.rows)
+    figure = Figure(figsize=(3.2 * len(values), 2.8 * len(names)), layout="constrained")
+    grid = figure.subplots(len(names), len(values), squeeze=False)
+    for line, name in zip(grid, names, strict=True):
+        rows = [row for row in table.rows if row[panel] == name]
+        at = np.arange(len(rows))
+        for axes, (column, paper) in zip(line, values.items(), strict=True):
+            heights = [np.nan if row[column] is None else row[column] for row in rows]
+            axes.bar(at, heights, color="tab:blue", label="replayed")
+            if paper is not None and any(row[paper] is not None for row in rows):
+                dots = [np.nan if row[paper] is None else row[paper] for row in rows]
+                axes.plot(at, dots, "o", color="tab:orange", label="paper")
+            axes.set_xticks(at, [row[series] for row in rows], rotation=40, ha="right", fontsize="small")
+            axes.set_ylabel(column, fontsize="small")
+            axes.set_title(str(name), fontsize="small")
+            axes.grid(alpha=0.3, axis="y")
+    grid[0][0].legend(frameon=False, fontsize="small")
+    return figure
+
+
+def lines(table: ExperimentTable, series: str, across: str, values: Sequence[str]) -> Figure:
+    """Return columns over another column, a panel each, with a line for each series.
+
+    Parameters
+    ----------
+    table : the rows
+    series : column that tells lines apart
+    across : column of the horizontal axis
+    values : columns that are drawn
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.4 * len(values), 3.4), layout="constrained")
+    panels = figure.subplots(1, len(values), squeeze=False)[0]
+    for axes, column in zip(panels, values, strict=True):
+        for label in _unique(row[series] for row in table.rows):
+            rows = [row for row in table.rows if row[series] == label]
+            axes.plot([row[across] for row in rows], [row[column] for row in rows], marker="o", ms=4, label=label)
+        axes.set(xlabel=_with_unit(table, across), ylabel=_with_unit(table, column))
+        axes.grid(alpha=0.3)
+    panels[0].legend(frameon=False, fontsize="small")
+    return figure
+
+
+def _with_unit(table: ExperimentTable, column: str) -> str:
+    unit = table.columns[column]
+    return f"{column} ({unit})" if unit else column
