@@ -176,7 +176,9 @@ def _undominated(app: int, table: Ints, guarantees: _Guarantees) -> NDArray[np.b
     return kept
 
 
-def app_groups(instance: AuctionInstance, *, all_served: bool) -> list[Group]:
+def app_groups(
+    instance: AuctionInstance, *, all_served: bool, columns: Sequence[tuple[Column, ...]] | None = None
+) -> list[Group]:
     """Return the apps in groups of equal columns, ordered by their first app.
 
     Where all apps get a value, the product of all values only changes by a constant when those of one app are scaled:
@@ -186,13 +188,14 @@ def app_groups(instance: AuctionInstance, *, all_served: bool) -> list[Group]:
     ----------
     instance : the auction
     all_served : whether every app gets a value above 0
+    columns : of every app, None to compute them
 
     Returns
     -------
     list of Group
     """
     members: dict[object, list[int]] = {}
-    columns = app_columns(instance)
+    columns = app_columns(instance) if columns is None else columns
     shares: dict[int, tuple[Fraction, ...]] = {}
     for app, own in enumerate(columns):
         best = max((column.value for column in own), default=Fraction(1))
@@ -206,7 +209,7 @@ def app_groups(instance: AuctionInstance, *, all_served: bool) -> list[Group]:
 
 
 def _group(
-    instance: AuctionInstance, apps: list[int], columns: list[tuple[Column, ...]], shares: tuple[Fraction, ...]
+    instance: AuctionInstance, apps: list[int], columns: Sequence[tuple[Column, ...]], shares: tuple[Fraction, ...]
 ) -> Group:
     first = apps[0]
     return Group(

@@ -39,19 +39,25 @@ class Goal:
     lowest: float
 
 
-def goal_of(instance: AuctionInstance, *, all_served: bool = False) -> Goal:
+def goal_of(
+    instance: AuctionInstance,
+    *,
+    all_served: bool = False,
+    columns: Sequence[Sequence[Column]] | None = None,
+) -> Goal:
     """Return the goal of an auction.
 
     Parameters
     ----------
     instance : the auction
     all_served : whether some allocation is known that gives every app a value
+    columns : of every app, None to compute them
 
     Returns
     -------
     Goal
     """
-    columns = app_columns(instance)
+    columns = app_columns(instance) if columns is None else columns
     needy = [i for i, app in enumerate(instance.apps) if not app.value_at_zero]
     anywhere = all(_takes_fewest_anywhere(columns[i]) for i in needy)
     settled = all_served or anywhere
@@ -73,20 +79,21 @@ def _takes_fewest_anywhere(columns: Sequence[Column]) -> bool:
     return not columns or any(column.gpus == fewest and column.level == CLUSTER for column in columns)
 
 
-def mean_from_goal(instance: AuctionInstance, value: float) -> float:
+def mean_from_goal(instance: AuctionInstance, value: float, goal: Goal | None = None) -> float:
     """Return the geometric mean of values that a value of the forms' `objective_value` stands for.
 
     Parameters
     ----------
     instance : the auction
     value : sum of logarithms, less W for every app short of the most that can be served
+    goal : of the auction, None to compute it
 
     Returns
     -------
     float
         0 where it says that fewer apps are served.
     """
-    goal = goal_of(instance)
+    goal = goal_of(instance) if goal is None else goal
     if goal.weight and value < goal.lowest - 0.5:
         return 0.0
     return math.exp(value / goal.servable) if goal.servable else 1.0

@@ -35,7 +35,7 @@ from pyomo.environ import (
 )
 
 from gangopt.formulations.auction_columns import app_columns, app_groups
-from gangopt.formulations.auction_goal import goal_of
+from gangopt.formulations.auction_goal import Goal, goal_of
 from gangopt.formulations.auction_placing import Flows, choices_from, choices_of, place
 from gangopt.formulations.auction_racks import Plan, plan_of
 from gangopt.formulations.auction_rows import Chooser, add_goal, weighted
@@ -51,8 +51,9 @@ Terms = list[tuple[float, Any]]
 
 def nested_flow_plan(instance: AuctionInstance, *, all_served: bool = False) -> Plan:
     """Return the groups and classes that the form is built from; see `fill_nested_flow`."""
-    certain = goal_of(instance, all_served=all_served).all_served
-    return plan_of(instance, app_groups(instance, all_served=certain))
+    columns = app_columns(instance)
+    certain = goal_of(instance, all_served=all_served, columns=columns).all_served
+    return plan_of(instance, app_groups(instance, all_served=certain, columns=columns))
 
 
 def fill_nested_flow(
@@ -61,6 +62,7 @@ def fill_nested_flow(
     *,
     all_served: bool = False,
     plan: Plan | None = None,
+    goal: Goal | None = None,
 ) -> None:
     """Put columns without places, cuts of machines and flows of racks on a Block.
 
@@ -76,6 +78,7 @@ def fill_nested_flow(
     instance : the auction
     all_served : whether some allocation is known to give every app a value
     plan : groups and classes, None to make them
+    goal : who is served, None to compute it
 
     Raises
     ------
@@ -87,7 +90,7 @@ def fill_nested_flow(
     cuts = sum(len(machines.patterns) for machines in plan.machine_classes)
     require_size("auction nested_flow", sum(len(group.columns) for group in plan.groups) + cuts + arcs)
     with PauseGC():
-        _add_columns(block, instance, plan, all_served=all_served)
+        _add_columns(block, plan, goal_of(instance, all_served=all_served) if goal is None else goal)
         _add_cuts(block, plan)
         if plan.rack_classes:
             _add_flows(block, plan)
@@ -115,8 +118,7 @@ def _cuts_of(block: Any, plan: Plan, c: int) -> list[Any]:  # noqa: ANN401 - Pyo
     return [block.cut[c, p] for p in range(len(plan.machine_classes[c].patterns))]
 
 
-def _add_columns(block: Any, instance: AuctionInstance, plan: Plan, *, all_served: bool) -> None:  # noqa: ANN401
-    goal = goal_of(instance, all_served=all_served)
+def _add_columns(block: Any, plan: Plan, goal: Goal) -> None:  # noqa: ANN401 - Pyomo is untyped
     groups = plan.groups
     keys = [[(g, column.level, column.gpus) for column in group.columns] for g, group in enumerate(groups)]
     block.groups = Set(initialize=list(range(len(groups))))

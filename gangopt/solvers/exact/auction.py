@@ -69,9 +69,7 @@ def exact(
     optimum: Optimum | None = None
     try:
         optimum = master.best(start=_start(master, bundles))
-        bundles = master.in_order(bundles) if optimum.values is None else master.read(optimum).bundles
-        if math.isfinite(optimum.bound):
-            bound = mean_from_goal(instance, optimum.bound + master.offset)
+        bundles, bound = _best_known(master, optimum, bundles)
         if not optimum.proven:
             termination = "time_limit"
         report()
@@ -81,6 +79,8 @@ def exact(
                 termination, reason = "time_limit", "some payments are only known to lie in an interval"
     except KeyboardInterrupt:
         termination, reason = "interrupted", "interrupted by the user"
+        if optimum is None and master.partial is not None:
+            bundles, bound = _best_known(master, master.partial, bundles)
     last = master.last
     return Outcome(
         termination=termination,
@@ -100,6 +100,12 @@ def exact(
         },
         reason=reason,
     )
+
+
+def _best_known(master: Master, optimum: Optimum, bundles: tuple[Bundle, ...]) -> tuple[tuple[Bundle, ...], float]:
+    """Return the bundles of a selection, those given if the model did not find it, and the bound on the mean."""
+    bound = mean_from_goal(master.instance, optimum.bound + master.offset, master.goal)
+    return (master.in_order(bundles) if optimum.values is None else master.read(optimum).bundles), bound
 
 
 def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:

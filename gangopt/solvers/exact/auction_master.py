@@ -79,17 +79,20 @@ class Master:
         from pyomo.environ import ConcreteModel, Objective, maximize
         from scipy.sparse import csc_matrix, csr_matrix
 
+        from gangopt.formulations.auction_columns import app_columns, app_groups
         from gangopt.formulations.auction_goal import goal_of
-        from gangopt.formulations.auction_nested_flow import fill_nested_flow, nested_flow_plan
+        from gangopt.formulations.auction_nested_flow import fill_nested_flow
+        from gangopt.formulations.auction_racks import plan_of
         from gangopt.solvers.exact.by_form import settings_of
         from gangopt.solvers.highs import Session, compile_model
 
         begin = time.perf_counter()
         self.instance, self._controls = instance, controls
-        self.goal = goal_of(instance, all_served=all_served)
-        self.plan = nested_flow_plan(instance, all_served=all_served)
+        columns = app_columns(instance)
+        self.goal = goal_of(instance, all_served=all_served, columns=columns)
+        self.plan = plan_of(instance, app_groups(instance, all_served=self.goal.all_served, columns=columns))
         self.model = ConcreteModel(name=instance.name)
-        fill_nested_flow(self.model, instance, all_served=all_served, plan=self.plan)
+        fill_nested_flow(self.model, instance, plan=self.plan, goal=self.goal)
         self.model.objective = Objective(expr=self.model.objective_value, sense=maximize)
         self._settings = replace(settings_of(controls), on_progress=None, explain=False)
         arrays = self._arrays = compile_model(self.model)
@@ -106,6 +109,8 @@ class Master:
         self._group_row = {g: row[id(one[g])] for g in one}
         self._relaxed = Session(replace(arrays, integer=np.zeros_like(arrays.integer)), self._settings)
         self.solves = 0
+        self.partial: Optimum | None = None
+        """What is known of the selection that is being looked for, should the search be interrupted."""
         self.last: SolverOutcome | None = None
         self.build_seconds = time.perf_counter() - begin
 
@@ -174,6 +179,7 @@ class Master:
         bound, reduced, point = relaxed
         if point is not None:
             incumbent = self._better(incumbent, point)
+        self.partial = replace(incumbent, bound=bound)
         incumbent = self._close(rows, bound, reduced, incumbent)
         return self._settle(rows, bound, reduced, incumbent) if incumbent.proven else incumbent
 
@@ -205,7 +211,9 @@ class Master:
         self._relaxed.change_row_bounds(np.arange(len(rows[0])), *rows)
         self.solves += 1
         outcome = self.last = self._relaxed.solve()
-        if outcome.termination in {"time_limit", "interrupted"}:
+        if outcome.termination == "interrupted":
+            raise KeyboardInterrupt
+        if outcome.termination == "time_limit":
             return None
         if outcome.termination != "optimal" or outcome.values is None:
             raise SolverError(f"{self.instance.name}: the relaxation ended as {outcome.termination}: {outcome.message}")
@@ -254,8 +262,9 @@ class Master:
             least = max(bound - depth, self._value(incumbent))
             if least >= bound - NEAR / 10:
                 return replace(incumbent, bound=bound, proven=True)
+            self.partial = replace(incumbent, bound=bound)
             if self._controls.remaining() == 0:
-                return replace(incumbent, bound=bound, proven=False)
+                return self.partial
             outcome = self._core(rows, limit >= least - NEAR / 10)
             if outcome.values is not None:
                 incumbent = self._better(incumbent, self._whole_point)
@@ -293,6 +302,8 @@ class Master:
         )
         self.solves += 1
         outcome = self.last = solve_arrays(part, replace(self._settings, time_limit=self._controls.remaining()))
+        if outcome.termination == "interrupted":
+            raise KeyboardInterrupt
         if outcome.termination in {"error", "unbounded"}:
             raise SolverError(f"{self.instance.name}: the core ended as {outcome.termination}: {outcome.message}")
         self._whole_point = np.zeros(arrays.n_columns)

@@ -191,6 +191,26 @@ def test_no_time_at_all_leaves_a_bound_and_a_feasible_allocation():
     assert outcome.solution.payments == ()
 
 
+@pytest.mark.parametrize("calls", [0, 1, 4])
+def test_an_interrupt_leaves_what_is_known(monkeypatch, calls):
+    instance = random(apps=8, racks=4, seed=2)
+    best = instance.evaluate(solved(instance).solution).objective
+    core, done = Master._core, []
+
+    def interrupted(self, *args):
+        if len(done) == calls:
+            raise KeyboardInterrupt
+        done.append(1)
+        return core(self, *args)
+
+    monkeypatch.setattr(Master, "_core", interrupted)
+    outcome = exact(instance, Controls())
+    assert outcome.termination == "interrupted"
+    assert instance.check(outcome.solution) == []
+    assert instance.evaluate(outcome.solution).objective <= best * (1 + 1e-12)
+    assert outcome.bound >= best * (1 - 1e-12)
+
+
 def test_a_start_is_used_and_improved():
     instance = random(apps=5, seed=1)
     best = solved(instance)
