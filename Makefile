@@ -27,6 +27,8 @@ demo: $(VENV)/.core
 	mkdir -p $(OUT)
 	$(BIN)/gangopt compare 'parameters/*' 'allocation/*' 'placement/*' 'network_placement/*-w32-philly-2017' --time-limit 10 -o $(OUT)/demo.parquet
 	$(BIN)/gangopt plot $(OUT)/demo.parquet -o $(OUT)/demo.png
+	$(BIN)/gangopt compare 'auction/*' 'fair_share/*' 'schedule/*' 'bid/*' --time-limit 10 -o $(OUT)/demo-themis.parquet
+	$(BIN)/gangopt replay 'workload/tiresias-testbed?seed=1' --cluster tiresias-testbed --policy yarn-cs,best-effort,srtf,srsf,tiresias-l -o $(OUT)/demo-replay.png
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto
