@@ -9,6 +9,7 @@ import typer
 
 from gangopt.cli.experiment_output import check, finish, numbers, whole_numbers, words
 from gangopt.cli.experiment_replays import register_replays
+from gangopt.cli.experiment_themis import register_themis
 
 __all__ = ["experiment_app"]
 
@@ -150,4 +151,5 @@ def themis_truth_telling_command(
     finish(table, experiment.picture, output, as_json)
 
 
+register_themis(experiment_app)
 register_replays(experiment_app)
