@@ -31,6 +31,9 @@ Progress = Callable[[int, int, float], None]
 _MOST_IDLE = 1000
 """Times that a policy may be asked in a row without running any job when none is to arrive."""
 
+_LOOK_EVERY = 1000
+"""Times that a policy may be asked without arrival or end before it is checked that jobs progress."""
+
 
 class Engine:
     """Replays one workload under one policy.
@@ -74,6 +77,7 @@ class Engine:
         self._models = workload.texts("model") if overheads.by_model else None
         self._wake = math.inf
         self._started: list[int] = []
+        self._silent, self._left = 0, math.inf
 
     def run(self) -> None:
         """Replay to the end of the last job.
@@ -101,10 +105,24 @@ class Engine:
             self._follow(plan)
             self._wake = self._wish(plan)
             idle = 0 if len(state.running) or self._phases.next_arrival() < math.inf else idle + 1
+            self._check_progress()
             check_event(state, self._started, self.policy.name)
             if self._on_progress is not None:
                 self._on_progress(self._phases.n_ended, n, state.now)
         self._finish()
+
+    def _check_progress(self) -> None:
+        """Stop a policy that stops jobs before they progress, as a quantum shorter than the cost of a start does."""
+        state = self.state
+        if len(state.ended) or len(state.arrived):
+            self._silent, self._left = 0, math.inf
+            return
+        self._silent += 1
+        if self._silent % _LOOK_EVERY == 0:
+            left = float(state.remaining(state.active).sum())
+            if left >= self._left:
+                raise self._bad_plan(f"lets no job progress: asked {_LOOK_EVERY} times without any work done")
+            self._left = left
 
     def _next_end(self) -> float:
         running = self.state.running

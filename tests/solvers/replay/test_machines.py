@@ -165,6 +165,14 @@ def test_a_job_that_is_stopped_before_it_progressed_has_lost_nothing():
     assert played.end.tolist() == [27, 12]
 
 
+def test_a_quantum_shorter_than_a_start_is_told():
+    jobs = workload((0, 1, 10), (0, 1, 10))
+    with pytest.raises(InputError, match=r"lets no job progress: asked 1000 times without any work done"):
+        gangopt.replay(jobs, 1, "time-sharing?quantum=5", overheads=Overheads(start=6))
+    # without overheads the same turns end
+    assert gangopt.replay(jobs, 1, "time-sharing?quantum=0.0078125").end.tolist() == [20 - 2**-7, 20]
+
+
 def test_restarts_cost_the_checkpoint_of_the_model():
     jobs = workload(*PREEMPTED, model=["vgg19", "resnet50"])
     played = gangopt.replay(jobs, 1, "srtf", overheads=Overheads(restart=2, by_model=True))

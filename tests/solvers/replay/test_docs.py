@@ -1,0 +1,68 @@
+"""The page on replays: its examples run, its tables are complete."""
+
+import doctest
+import re
+from pathlib import Path
+
+import gangopt
+from gangopt.arguments import parameters_of
+from gangopt.registry import resolve
+from gangopt.solvers.replay.log import EVENTS
+from gangopt.solvers.replay.machines import RULES
+from gangopt.solvers.replay.result import METRICS
+
+PAGE = Path(__file__).parents[3] / "docs" / "replay.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+
+
+def rows(heading):
+    """Cells of the first table after a line that starts with the heading."""
+    table = re.split(r"\n\n", TEXT[TEXT.index(heading) :].split("|---", 1)[1])[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[1:]]
+
+
+def words(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def test_examples_run():
+    result = doctest.testfile(str(PAGE), module_relative=False)
+    assert result.attempted >= 8
+    assert result.failed == 0
+
+
+def test_every_policy_is_in_the_table_with_its_arguments_and_rule():
+    table = {words(cells[0])[0]: cells for cells in rows("## Policies")}
+    known = [name for name in gangopt.policies if not name.startswith("themis")]
+    assert [name for name in table if not name.startswith("themis")] == known
+    for name in known:
+        parameters = parameters_of(resolve(gangopt.policies[name].target))
+        shown = dict(word.partition("=")[::2] for word in words(table[name][4]))
+        if name == "tiresias-g":
+            shown |= dict(word.partition("=")[::2] for word in words(table["tiresias-l"][4]))
+        assert set(shown) == set(parameters)
+        for key, value in shown.items():
+            default = parameters[key].default
+            assert value == ("" if default is None else str(default).lower().removesuffix(".0"))
+        policy = gangopt.policies.make(name)[0]
+        assert words(table[name][3]) == [getattr(policy, "placement", "packed")]
+
+
+def test_every_placement_rule_is_in_the_table():
+    assert {words(cells[0])[0] for cells in rows("Placement rules")} == set(RULES)
+
+
+def test_every_metric_is_in_the_table():
+    named = [word for cells in rows("## Figures") for word in words(cells[0])]
+    assert named[: len(METRICS)] == list(METRICS)
+    assert set(named[len(METRICS) :]) == {"improvement", "jct_bound", "jct_bound_name", "jct_gap", "bins"}
+
+
+def test_columns_of_the_files_are_named():
+    played = gangopt.replay(
+        gangopt.Workload.from_columns({"id": ["a"], "arrival": [0], "gpus": [1], "duration": [1]}), 1, "fifo"
+    )
+    table = {words(cells[0])[0]: cells[1] for cells in rows("## Files")}
+    assert set(played.events().columns) <= set(words(table[".parquet"]))
+    assert set(played.jobs().columns) <= set(words(table[".csv"]))
+    assert all(event in table[".parquet"] for event in EVENTS)
