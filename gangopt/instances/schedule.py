@@ -13,7 +13,7 @@ from gangopt.errors import InputError, shown
 from gangopt.instances import checks
 from gangopt.instances.contract import Instance, Score, Violation
 
-__all__ = ["MAX_JOBS", "Run", "ScheduleInstance", "ScheduleSolution", "fewest_machines"]
+__all__ = ["MAX_JOBS", "ROUNDING", "Run", "ScheduleInstance", "ScheduleSolution", "fewest_machines"]
 
 MAX_JOBS = 1_000_000
 """Most jobs of one instance."""

@@ -46,7 +46,7 @@ class Best:
         return True
 
 
-def smooth_ascent(dual: Dual, best: Best, iterations: int, unit: float, expired: Callable[[], bool]) -> None:
+def smooth_ascent(dual: Dual, best: Best, iterations: int, scale: Floats, expired: Callable[[], bool]) -> None:
     """Raise a differentiable dual by L-BFGS-B from the best prices, which are replaced by better ones.
 
     Parameters
@@ -54,12 +54,11 @@ def smooth_ascent(dual: Dual, best: Best, iterations: int, unit: float, expired:
     dual : differentiable
     best : where to begin, and what was found
     iterations : at most so many
-    unit : a small price, in which zero prices are moved
+    scale : what each price is expected to move by, above 0
     expired : whether to stop early
     """
     from scipy.optimize import minimize
 
-    scale = best.prices + 0.05 * float(best.prices.mean()) + unit
     size = abs(dual.value(best.prices)[0]) + 1e-300
 
     def negative(scaled: Floats) -> tuple[float, Floats]:
@@ -83,7 +82,16 @@ def smooth_ascent(dual: Dual, best: Best, iterations: int, unit: float, expired:
         return
 
 
-def supergradient_ascent(dual: Dual, best: Best, steps: int, unit: float, expired: Callable[[], bool]) -> None:
+def supergradient_ascent(
+    dual: Dual,
+    best: Best,
+    steps: int,
+    scale: Floats,
+    expired: Callable[[], bool],
+    *,
+    ahead: float = 0.03,
+    memory: float = 0.6,
+) -> None:
     """Raise a concave dual by Polyak steps along an average of supergradients, from the best prices.
 
     Parameters
@@ -91,12 +99,12 @@ def supergradient_ascent(dual: Dual, best: Best, steps: int, unit: float, expire
     dual : concave
     best : where to begin, and what was found
     steps : number of evaluations
-    unit : as in `smooth_ascent`
+    scale : as in `smooth_ascent`
     expired : whether to stop early
+    ahead : part of the best bound by which the target of a step exceeds it
+    memory : share of the earlier directions in the next one
     """
-    scale = best.prices + 0.05 * float(best.prices.mean()) + unit
     prices, direction, length, misses = best.prices.copy(), np.zeros_like(scale), 1.0, 0
-    ahead = 0.03
     for _ in range(steps):
         if expired():
             return
@@ -107,7 +115,7 @@ def supergradient_ascent(dual: Dual, best: Best, steps: int, unit: float, expire
             misses += 1
         scaled = gradient * scale
         scaled[(prices <= 0) & (scaled < 0)] = 0.0
-        direction = 0.6 * direction + 0.4 * scaled if direction.any() else scaled
+        direction = memory * direction + (1 - memory) * scaled if direction.any() else scaled
         if misses >= 8:
             misses, length = 0, 0.6 * length
             prices = best.prices.copy()

@@ -211,7 +211,7 @@ class Completion:
         level = np.where(choice.at_once, len(tables.levels) - 1, choice.level)
         within = tables.time(rows, choice.m, level)
         cheaper = np.where(level > 0, tables.time(rows, choice.m, np.maximum(level - 1, 0)), 0.0)
-        share = np.clip((rows.d - cheaper) / np.maximum(within - cheaper, 1e-300), 0.0, 1.0)
+        share = np.clip((rows.d - cheaper) / np.maximum(within - cheaper, 1e-12 * rows.d), 0.0, 1.0)
         end = np.where(choice.between, points[choice.m] - np.maximum(within - rows.d, 0.0), points[choice.m])
         end = np.where(choice.at_once, rows.r + rows.d, end)
         share[choice.between | choice.at_once] = 1.0

@@ -47,10 +47,10 @@ BOUNDS: Mapping[str, str] = MappingProxyType(
 _FINEST = 640
 """Intervals of the finest grid."""
 
-_JOB_INTERVALS = (96, 64)
+_JOB_INTERVALS = (128, 64)
 """Intervals that job prices are tried on, the finest first."""
 
-_JOB_OPERATIONS = 1_000_000
+_JOB_OPERATIONS = 600_000
 """Most jobs times intervals squared, and jobs times intervals times GPUs."""
 
 _JOB_STEPS = 250
@@ -100,7 +100,7 @@ def _effort(n: int) -> _Effort:
         return _Effort(((40, 60), (80, 60), (160, 60)), ((160, 80), (320, 150), (640, 100)))
     if n <= 20_000:
         return _Effort(((40, 60), (80, 40)), ((160, 80), (320, 100)))
-    return _Effort(((40, 20),), ((160, 100), (320, 80)))
+    return _Effort(((40, 30), (80, 15)), ((160, 100), (320, 80)))
 
 
 def jct_bound(
@@ -213,7 +213,10 @@ def _by_prices(jobs: GangJobs, expired: Callable[[], bool]) -> dict[str, float]:
         best = Best(prices)
         value, _, size = dual.value(prices)
         best.offer(prices, value, size)
-        ascent(dual, best, steps, unit, expired)
+        scale = prices + 0.05 * float(prices.mean()) + unit
+        if dual_of is Completion:
+            scale = np.sqrt(scale / finer.length[:-1])
+        ascent(dual, best, steps, scale, expired)
         prices = best.prices
         bounds[name] = max(best.bound, bounds.get(name, -np.inf))
         if expired():
@@ -242,7 +245,8 @@ def _by_job_prices(
     dual, best = JobPrices(jobs, own), Best(start)
     value, _, size = dual.value(start)
     best.offer(start, value, size)
-    supergradient_ascent(dual, best, _JOB_STEPS, unit, expired)
+    scale = np.full(len(start), float(start.mean()) + unit)
+    supergradient_ascent(dual, best, _JOB_STEPS, scale, expired, ahead=0.1, memory=0.7)
     return best.bound
 
 
