@@ -42,8 +42,21 @@ def test_table_and_picture_of_the_sensitivity():
     table = themis_sensitivity.themis_sensitivity((0.5, 1.0), (10.0, 20.0), SMALL)
     assert [(row["f"], row["lease"]) for row in table.rows] == [(0.5, 10.0), (1.0, 10.0), (0.5, 20.0), (1.0, 20.0)]
     assert set(table.rows[0]) == set(themis_sensitivity.COLUMNS)
+    assert [(row["paper max rho"], row["paper GPU time"]) for row in table.rows] == [
+        (4.7, 2105),
+        (4.0, 2570),
+        (5.4, 2118),
+        (4.8, 2578),
+    ]
     figure = themis_sensitivity.picture(table)
     assert [line.get_label() for line in figure.axes[0].lines] == ["10 min", "20 min"]
+
+
+def test_the_paper_has_no_figures_between_its_points():
+    (row,) = themis_sensitivity.themis_sensitivity((0.85,), (10.0,), SMALL).rows
+    assert row["paper max rho"] is row["paper GPU time"] is None
+    (row,) = themis_sensitivity.themis_sensitivity((0.3,), (15.0,), SMALL).rows
+    assert row["paper max rho"] is row["paper GPU time"] is None
 
 
 def test_table_and_picture_of_the_estimation_error():
