@@ -16,7 +16,7 @@ from gangopt.solvers.replay.filling import fill
 from gangopt.solvers.replay.log import ARRIVE, END, START, STOP, Log
 from gangopt.solvers.replay.machines import Place, rule
 from gangopt.solvers.replay.phases import Phases
-from gangopt.solvers.replay.records import Ints, Plan, Policy
+from gangopt.solvers.replay.records import Floats, Ints, Plan, Policy
 from gangopt.solvers.replay.state import RUNNING, WAITING, State
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Engine:
         self._overheads = overheads
         self._placement = placement
         self._position: Ints = np.zeros(len(workload), dtype=np.int64)
+        self._kept = np.zeros(len(workload), dtype=np.bool_)
         self._on_progress = on_progress
         self._models = workload.texts("model") if overheads.by_model else None
         self._wake = math.inf
@@ -132,12 +133,9 @@ class Engine:
         state = self.state
         running = state.running
         state.ended = running[state.finish[running] <= state.now]
-        for job in state.ended.tolist():
-            self._give_back(job)
-            self.log.add(state.now, END, job, int(state.held[job]), state.place[job])
-            state.end(job)
         if len(state.ended):
-            state.forget(state.ended)
+            self._log_leaving(END, state.ended)
+            state.end(state.ended)
             self._phases.ended(state.ended)
 
     def _follow(self, plan: Plan) -> None:
@@ -156,8 +154,7 @@ class Engine:
         waits = np.flatnonzero(~keeps)
         if state.machines is None:
             fits = chosen[waits] if plan.preempt else fill(sizes[waits], state.n_free, skip=plan.skip)
-            for position in waits[fits].tolist():
-                self._start(plan, position, int(sizes[position]), ())
+            self._start_counted(plan, waits[fits], sizes)
         else:
             self._start_placed(plan, sizes, waits)
 
@@ -174,39 +171,66 @@ class Engine:
             elif not plan.skip:
                 return
 
+    def _start_counted(self, plan: Plan, positions: Ints, sizes: Ints) -> None:
+        """Start jobs for which there are enough GPUs, all at once."""
+        if not len(positions):
+            return
+        jobs, gpus = plan.order[positions], sizes[positions]
+        rates = np.ones(len(jobs)) if plan.rates is None else np.asarray(plan.rates, dtype=np.float64)[positions]
+        self._begin(jobs, gpus, rates, rates)
+
     def _start(self, plan: Plan, position: int, gpus: int, place: Place) -> None:
-        state = self.state
-        job = int(plan.order[position])
-        rate = 1.0 if plan.rates is None else float(plan.rates[position])
-        state.asked_rate[job] = rate
-        if place and state.machines is not None:
-            level = state.machines.level(place)
-            rate /= self._overheads.slowdown(level, bool(state.sensitive[job]))
+        """Start one job on the GPUs of machines."""
+        state, job = self.state, int(plan.order[position])
+        asked = 1.0 if plan.rates is None else float(plan.rates[position])
+        rate = asked
+        if state.machines is not None:
+            rate /= self._overheads.slowdown(state.machines.level(place), bool(state.sensitive[job]))
             state.machines.take(place)
-        self.fixed_gangs = self.fixed_gangs and gpus == int(state.gpus[job])
-        again = bool(state.starts[job])
-        delay = self._overheads.seconds(None if self._models is None else self._models[job], again)
         state.place[job] = place
-        state.start(job, gpus, rate, delay)
-        self._started.append(job)
-        self.log.add(state.now, START, job, gpus, place, delay)
+        self._begin(np.array([job]), np.array([gpus]), np.array([asked]), np.array([rate]))
+
+    def _begin(self, jobs: Ints, gpus: Ints, asked: Floats, rates: Floats) -> None:
+        state = self.state
+        self.fixed_gangs = self.fixed_gangs and bool((gpus == state.gpus[jobs]).all())
+        again, models = state.starts[jobs] > 0, self._models
+        seconds = self._overheads.seconds
+        if models is None:
+            delays = np.where(again, float(seconds(None, True)), float(seconds(None, False)))
+        else:
+            pairs = zip(jobs.tolist(), again.tolist(), strict=True)
+            delays = np.array([seconds(models[job], before) for job, before in pairs], dtype=np.float64)
+        state.asked_rate[jobs] = asked
+        state.start(jobs, gpus, rates, delays)
+        self._started += jobs.tolist()
+        if state.machines is None:
+            self.log.add_all(state.now, START, jobs, gpus, delays)
+        else:
+            for job, count, delay in zip(jobs.tolist(), gpus.tolist(), delays.tolist(), strict=True):
+                self.log.add(state.now, START, job, count, state.place[job], delay)
 
     def _stop_all_but(self, kept: Ints) -> None:
-        stays = np.zeros(len(self.state.gpus), dtype=np.bool_)
-        stays[kept] = True
+        self._kept[kept] = True
         running = self.state.running
-        for job in running[~stays[running]].tolist():
-            self._give_back(job)
-            self.log.add(self.state.now, STOP, job, int(self.state.held[job]), self.state.place[job])
-            self.state.stop(job)
-            self.state.place[job] = ()
+        gone = running[~self._kept[running]]
+        self._kept[kept] = False
+        if len(gone):
+            self._log_leaving(STOP, gone)
+            self.state.stop(gone)
 
-    def _give_back(self, job: int) -> None:
-        machines, place = self.state.machines, self.state.place[job]
-        if machines is not None:
-            machines.release(place)
-            level = machines.level(place)
-            self.localities[level] = self.localities.get(level, 0.0) + self.state.run_seconds(job)
+    def _log_leaving(self, kind: int, jobs: Ints) -> None:
+        """Note that jobs leave their GPUs, and give those of machines back."""
+        state = self.state
+        if state.machines is None:
+            self.log.add_all(state.now, kind, jobs, state.held[jobs])
+            return
+        for job in jobs.tolist():
+            place = state.place[job]
+            self.log.add(state.now, kind, job, int(state.held[job]), place)
+            state.machines.release(place)
+            level = state.machines.level(place)
+            self.localities[level] = self.localities.get(level, 0.0) + state.run_seconds(job)
+            state.place[job] = ()
 
     def _place(self, plan: Plan, job: int, gpus: int) -> Place | None:
         machines = self.state.machines

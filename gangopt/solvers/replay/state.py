@@ -154,52 +154,47 @@ class State:
         self._since[jobs] = self.now
         self.active = np.sort(np.concatenate([self.active, jobs]))
 
-    def start(self, job: int, gpus: int, rate: float, delay: float) -> None:
-        """Let a job run from now on, with progress after `delay` seconds; for the engine alone."""
+    def start(self, jobs: Ints, gpus: Ints, rates: Floats, delays: Floats) -> None:
+        """Let jobs run from now on, with progress after `delays` seconds; for the engine alone."""
         self._running = None
-        self.status[job] = RUNNING
-        if not self.starts[job]:
-            self.first_start[job] = self.now
-        self.starts[job] += 1
-        self.held[job] = gpus
-        self.n_free -= gpus
-        self._rate[job] = rate
-        self._since[job] = self.now
-        self._ready[job] = self.now + delay
-        self.finish[job] = self.now + delay + self._left[job] / rate
+        self.status[jobs] = RUNNING
+        self.first_start[jobs] = np.minimum(self.first_start[jobs], self.now)
+        self.starts[jobs] += 1
+        self.held[jobs] = gpus
+        self.n_free -= int(gpus.sum())
+        self._rate[jobs] = rates
+        self._since[jobs] = self.now
+        self._ready[jobs] = self.now + delays
+        self.finish[jobs] = self.now + delays + self._left[jobs] / rates
 
-    def stop(self, job: int) -> None:
-        """Let a running job wait; for the engine alone."""
-        self._leave(job)
-        self._left[job] -= self._progress(job)
-        self.finish[job] = math.inf
-        self.status[job] = WAITING
-        self._since[job] = self.now
+    def stop(self, jobs: Ints) -> None:
+        """Let running jobs wait; for the engine alone."""
+        self._left[jobs] -= self._leave(jobs)
+        self.finish[jobs] = math.inf
+        self.status[jobs] = WAITING
+        self._since[jobs] = self.now
 
-    def end(self, job: int) -> None:
-        """Let a running job end at its finish time, which is now; for the engine alone."""
-        self._leave(job)
-        self._left[job] = 0.0
-        self.status[job] = DONE
-        self.ended_at[job] = self.now
-
-    def forget(self, jobs: Ints) -> None:
-        """Take ended jobs off the active ones; for the engine alone."""
-        self._running = None
+    def end(self, jobs: Ints) -> None:
+        """Let running jobs end at their finish time, which is now; for the engine alone."""
+        self._leave(jobs)
+        self._left[jobs] = 0.0
+        self.status[jobs] = DONE
+        self.ended_at[jobs] = self.now
         self.active = self.active[self.status[self.active] != DONE]
         self.finish[jobs] = math.inf
 
-    def _leave(self, job: int) -> None:
-        seconds = self.now - self._since[job]
-        self._executed[job] += seconds
-        self._service[job] += seconds * self.held[job]
-        self._done[job] += self._progress(job)
+    def _leave(self, jobs: Ints) -> Floats:
+        """Take running jobs off their GPUs and return the work that each has done in this run."""
+        seconds = self.now - self._since[jobs]
+        progress = np.maximum(0.0, self.now - self._ready[jobs]) * self._rate[jobs]
+        held = self.held[jobs]
+        self._executed[jobs] += seconds
+        self._service[jobs] += seconds * held
+        self._done[jobs] += progress
         self._running = None
-        self.n_free += int(self.held[job])
-        self.held[job] = 0
-
-    def _progress(self, job: int) -> float:
-        return max(0.0, float(self.now - self._ready[job])) * float(self._rate[job])
+        self.n_free += int(held.sum())
+        self.held[jobs] = 0
+        return np.asarray(progress)
 
     def work_done(self, jobs: Jobs) -> Floats:
         """Return the sum of rate times time over the ended runs of each job, in s of its logged duration."""
