@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CONTENTIONS", "POLICIES", "SETTINGS", "part", "picture", "themis_contention"]
 
-SETTINGS = (Setting("workload/themis-1", "themis-testbed"),)
+SETTINGS = (Setting("workload/themis-1?apps=6", "themis-testbed"),)
 
 CONTENTIONS = (1, 2, 4)
 

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["NOTES", "PAPER", "POLICIES", "SETTINGS", "figures", "picture", "slowdowns", "themis_fairness"]
 
 SETTINGS = (
-    Setting("workload/themis-1", "themis-testbed"),
-    Setting("workload/themis-2", "themis-testbed"),
+    Setting("workload/themis-1?apps=10", "themis-testbed"),
+    Setting("workload/themis-2?apps=10", "themis-testbed"),
 )
 
 POLICIES = (
+    "themis",
     "srsf",
     "srtf",
     "time-sharing?quantum=600",
@@ -62,8 +63,10 @@ COLUMNS = {
     "rho <= 1": "% of apps",
     "jain": "",
     "time": "GPU h",
+    "max to themis": "",
     "paper min rho": "",
     "paper max rho": "",
+    "paper max to themis": "",
 }
 
 NOTES = (
@@ -148,16 +151,21 @@ def themis_fairness(
 
 def _rows(given: Trace, policies: Sequence[str], costs: Overheads, seed: int) -> tuple[list[dict[str, Any]], list[str]]:
     found, missing = replays(given, policies, overheads=costs, seed=seed)
+    best = next((item.metrics["max_rho"] for name, item in found.items() if name.partition("?")[0] == "themis"), None)
     rows = []
     for policy, item in found.items():
         paper = PAPER.get((given.name, policy.partition("?")[0]), (None, None))
+        first = PAPER.get((given.name, "themis"), (None, None))[1]
+        drawn = figures(item)
         rows.append(
             {
                 "workload": given.name,
                 "policy": policy,
-                **figures(item),
+                **drawn,
+                "max to themis": drawn["max rho"] / best if best else None,
                 "paper min rho": paper[0],
                 "paper max rho": paper[1],
+                "paper max to themis": paper[1] / first if paper[1] and first else None,
             }
         )
     return rows, missing

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["POLICIES", "SETTINGS", "SHARES", "picture", "themis_network_share", "with_share"]
 
-SETTINGS = (Setting("workload/themis-2", "themis-simulator"),)
+SETTINGS = (Setting("workload/themis-2?apps=10", "themis-simulator"),)
 
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 

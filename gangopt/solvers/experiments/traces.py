@@ -179,7 +179,11 @@ def replays(
     InputError
         If a policy is unknown, or none of them can be replayed.
     """
-    entries = contest(given.workload, given.cluster, policies, overheads=overheads, seed=seed, bound=False).entries
+    run = contest(given.workload, given.cluster, policies, overheads=overheads, seed=seed, bound=False)
+    if run.interrupted:
+        # half a table would pass for a whole one
+        raise KeyboardInterrupt
+    entries = run.entries
     found = {item.policy: item.replay for item in entries if item.replay is not None}
     missing = [f"{given.name}: {item.policy} is left out: {item.reason}" for item in entries if item.replay is None]
     if not found:

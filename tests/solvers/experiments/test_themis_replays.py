@@ -33,6 +33,20 @@ def test_fairness_of_the_default_workloads():
     assert len(themis_fairness.picture(table).axes) == 4
 
 
+def test_greatest_rho_over_that_of_themis():
+    tiny = "workload/themis-2?apps=2&largest=4&time_scale=0.2&seed=1"
+    rows = themis_fairness.themis_fairness(tiny, policies=("srsf", "themis?f=0")).rows
+    assert rows[0]["max to themis"] == pytest.approx(rows[0]["max rho"] / rows[1]["max rho"])
+    assert rows[1]["max to themis"] == 1.0
+    assert rows[0]["paper max to themis"] == pytest.approx(2.33 / 2.15)
+
+
+def test_themis_is_left_out_where_gpus_are_only_counted():
+    table = themis_fairness.themis_fairness(SMALL, 64, policies=("themis", "srsf"))
+    assert [(row["policy"], row["max to themis"]) for row in table.rows] == [("srsf", None)]
+    assert any("themis is left out: policy themis" in line for line in table.notes)
+
+
 def test_figures_are_those_of_the_replay():
     rows = themis_fairness.themis_fairness(SMALL, "themis-testbed", policies=("srsf",), across_machines=1.0).rows
     found = replay(SMALL, "themis-testbed", "srsf")

@@ -64,6 +64,15 @@ def test_policies_that_cannot_be_fed_are_left_out_with_the_reason():
     assert missing[0].startswith("made: optimus is left out: workload made: 3 of 3 jobs have no speed")
 
 
+def test_an_interrupted_experiment_is_no_table(monkeypatch):
+    def interrupt(*_arguments, **_settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gangopt.solvers.replay.contest.replay", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        replays(trace(Setting(made(), 4)), ["fifo"])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
