@@ -30,10 +30,6 @@ class Crowd:
         self._present += 1
         self._area_at[label] = (now, self._area)
 
-    def __contains__(self, label: object) -> bool:
-        """Whether an app of this name ever arrived."""
-        return label in self._area_at
-
     def leave(self, now: float) -> None:
         """Note that an app left at a time, in s, not before the last event."""
         self._advance(now)

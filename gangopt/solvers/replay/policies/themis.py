@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, NoSolutionError
 from gangopt.solvers.replay.policies.themis_apps import ReplayedApp, apps_of
 from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State
@@ -16,6 +16,9 @@ from gangopt.solvers.themis.rounds import Leases, RoundSettings, hold_round
 from gangopt.solvers.themis.rounds_apps import Crowd
 
 __all__ = ["Themis", "themis"]
+
+_IDLE_ROUNDS = 200
+"""Rounds in a row after which nobody holds a GPU: the replay is given up then."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class Themis:
 
     A round is held when a GPU has no lease and an app could use it: at the end of leases, arrivals and ends. An app
     splits what it holds among its jobs; a job runs in proportion to its GPUs, up to those of its gang. GPUs that a
-    round leaves over are offered again at the next event, at the latest after one lease.
+    round leaves over are offered again at the next event, at the latest after one lease. What an app can no longer use
+    once some of its jobs have ended stays with it until the lease ends; all goes back with its last job.
 
     Attributes
     ----------
@@ -68,6 +72,7 @@ class Themis:
     _present: list[int] = field(default_factory=list, repr=False)
     _gpus: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
     _splits: dict[str, _Split] = field(default_factory=dict, repr=False)
+    _idle: int = 0
     _begun: bool = False
 
     def decide(self, state: State) -> Plan:
@@ -87,11 +92,9 @@ class Themis:
 
     def _come_and_go(self, state: State) -> None:
         """Let apps in that have jobs for the first time, and end the leases of those that have none any more."""
-        for job in state.ended.tolist():
-            self._gpus.pop(job, None)
-        for app in sorted({int(app) for app in self._member[state.arrived].tolist()} - set(self._present)):
-            if self._apps[app].label not in self._crowd:
-                self._crowd.arrive(self._apps[app].label, state.now)
+        for app in sorted(set(self._member[state.arrived].tolist()) - set(self._present)):
+            self._crowd.arrive(self._apps[app].label, state.now)
+            self._leases.arrive(self._apps[app].label, state.now)
             self._present = sorted([*self._present, app])
         for app in [app for app in self._present if not len(self._apps[app].present())]:
             if (state.status[self._apps[app].jobs] == 0).any():
@@ -113,8 +116,17 @@ class Themis:
             return math.inf
         hold_round(cluster, agents, self._leases, state.now, self.settings, int(state.rng.integers(2**31)))
         self._share(agents)
+        self._give_up_if_idle(state.now)
         left = self._leases.free(len(cluster.gpus), state.now)
         return state.now + self.settings.lease if left else math.inf
+
+    def _give_up_if_idle(self, now: float) -> None:
+        self._idle = 0 if self._leases.held(now) else self._idle + 1
+        if self._idle >= _IDLE_ROUNDS:
+            raise NoSolutionError(
+                f"policy {self.name} at {now:g} s: nobody was left a GPU in {self._idle} rounds in a row: payments "
+                "take all; use rounding=random or a larger f"
+            )
 
     def _share(self, agents: list[ReplayedApp]) -> None:
         """Split the GPUs of every app among its jobs, anew only where its GPUs or its jobs are others than before."""
