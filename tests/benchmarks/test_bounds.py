@@ -43,13 +43,13 @@ def measured(workload: gangopt.Workload, n_gpus: int, *, policy: bool = True) ->
 @pytest.mark.parametrize(
     ("file", "n_gpus", "most"),
     [
-        ("muri/trace1.csv", 64, 0.025),
-        ("muri/trace1.csv", 128, 0.04),
-        ("elasticflow/philly_103959.csv", 32, 0.075),
-        ("elasticflow/philly_103959.csv", 64, 0.01),
-        ("tiresias/60_job.csv", 8, 0.45),
-        ("tiresias/60_job.csv", 16, 0.08),
-        ("synthetic/synthetic_5000.csv", 256, 0.2),
+        ("muri/trace1.csv", 64, 0.0205),
+        ("muri/trace1.csv", 128, 0.036),
+        ("elasticflow/philly_103959.csv", 32, 0.068),
+        ("elasticflow/philly_103959.csv", 64, 0.0018),
+        ("tiresias/60_job.csv", 8, 0.36),
+        ("tiresias/60_job.csv", 16, 0.04),
+        ("synthetic/synthetic_5000.csv", 256, 0.014),
     ],
 )
 def test_public_logs(file: str, n_gpus: int, most: float) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gangopt.errors import InputError
 
-__all__ = ["EPSILON", "Floats", "GangJobs", "Ints", "gang_jobs"]
+__all__ = ["EPSILON", "Floats", "GangJobs", "Ints", "gang_jobs", "largest_sum"]
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -84,7 +84,7 @@ def gang_jobs(
     used = np.flatnonzero(v > 0)
     order = used[np.argsort(r[used], kind="stable")]
     first = float(r[order[0]])
-    usable = _largest_sum(W[order].astype(np.int64), int(n_gpus))
+    usable = largest_sum(W[order].astype(np.int64), int(n_gpus))
     equal = bool((v[order] == v[order[0]]).all())
     relative = np.ones(len(order)) if equal else v[order] / float(v[order].mean())
     return GangJobs(r[order] - first, W[order], d[order], relative, float(usable), equal)
@@ -107,10 +107,15 @@ def _refuse(field: str, array: Floats, wrong: npt.NDArray[np.bool_], needed: str
         raise InputError(f"{field}[{index}]: {array[index]:g}, {needed}")
 
 
-def _largest_sum(gangs: Ints, limit: int) -> int:
-    """Return the largest sum of some of the gangs that is at most the limit.
+def largest_sum(gangs: Ints, limit: int) -> int:
+    """Return the largest sum of some of the gangs that is at most the limit; 0 without gangs.
 
     Sums are the bits of one integer. A gang size that stands more often than it fits need not be added again.
+
+    Parameters
+    ----------
+    gangs : GPUs, each at most the limit
+    limit : GPUs
     """
     if int(gangs.sum()) <= limit:
         return int(gangs.sum())

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from gangopt.errors import ModelTooLargeError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.schedule import ROUNDING, ScheduleInstance, ScheduleSolution
-from gangopt.solvers.bounds import JctBound, jct_bound
+from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.heuristics.schedule import fifo, sf, srsf, srtf
 
@@ -128,7 +128,7 @@ class _Run:
             instance.arrival,
             instance.gpus,
             instance.duration,
-            instance.n_gpus,
+            usable_gpus(instance.gpus, instance.machines) if instance.machines else instance.n_gpus,
             weight=instance.weights,
             time_limit=None if left is None else left * _SHARE_OF_BOUNDS,
         )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gangopt.errors import InputError
 from gangopt.instances.workload import Workload
-from gangopt.solvers.bounds import BOUNDS, jct_bound, workload_jct_bound
+from gangopt.solvers.bounds import BOUNDS, jct_bound, usable_gpus, workload_jct_bound
 from gangopt.solvers.bounds.completion import Completion
 from gangopt.solvers.bounds.job_prices import JobPrices
 from gangopt.solvers.bounds.jobs import gang_jobs
@@ -240,3 +240,11 @@ def dearest_choice(r, d, v, points, prices):
         taken = np.clip(d - (np.cumsum(length) - length), 0.0, length)
         values.append(v * (C - r) + float(taken @ cost[order]))
     return min(values)
+
+
+@pytest.mark.parametrize(
+    ("gangs", "machines", "usable"),
+    [([2, 2, 2], (3, 3), 4), ([2, 1], (3, 3), 6), ([2, 4], (3, 3), 6), ([3, 3], (4, 2), 3), ([3, 2], (4, 4, 1), 6)],
+)
+def test_gpus_that_gangs_can_use_on_machines(gangs, machines, usable):
+    assert usable_gpus(gangs, machines) == usable
