@@ -31,6 +31,9 @@ Progress = Callable[[int, int, float], None]
 _MOST_IDLE = 1000
 """Times that a policy may be asked in a row without running any job when none is to arrive."""
 
+_NOT_PRESENT = np.array([status not in {WAITING, RUNNING} for status in range(4)])
+"""Whether a job of each status is one that no plan may name."""
+
 _LOOK_EVERY = 1000
 """Times that a policy may be asked without arrival or end before it is checked that jobs progress."""
 
@@ -210,8 +213,10 @@ class Engine:
                 self.log.add(state.now, START, job, count, state.place[job], delay)
 
     def _stop_all_but(self, kept: Ints) -> None:
-        self._kept[kept] = True
         running = self.state.running
+        if len(kept) == len(running):
+            return
+        self._kept[kept] = True
         gone = running[~self._kept[running]]
         self._kept[kept] = False
         if len(gone):
@@ -255,17 +260,18 @@ class Engine:
         if not isinstance(plan, Plan):
             raise self._bad_plan(f"returns a {type(plan).__name__} instead of a Plan")
         state, order = self.state, plan.order
-        if not isinstance(order, np.ndarray) or (len(order) and order.dtype.kind not in "iu"):
+        if not isinstance(order, np.ndarray) or order.ndim != 1 or order.dtype.kind not in "iu":
             raise self._bad_plan("returns an order that is no array of whole numbers")
-        if len(order) and not (order.min() >= 0 and order.max() < len(state.gpus)):
+        if not len(order):
+            return order.astype(np.int64)
+        if not (order.min() >= 0 and order.max() < len(state.gpus)):
             raise self._bad_plan(f"names a job outside 0..{len(state.gpus) - 1}")
         places = np.arange(len(order))
         self._position[order] = places
         again = self._position[order] != places
         if again.any():
             raise self._bad_plan(f"names job {self._id(int(order[np.argmax(again)]))} twice")
-        status = state.status[order]
-        strange = (status != RUNNING) & (status != WAITING)
+        strange = _NOT_PRESENT[state.status[order]]
         if strange.any():
             raise self._bad_plan(f"names job {self._id(int(order[np.argmax(strange)]))}, which neither waits nor runs")
         if plan.gpus is not None and not _whole_above_0(plan.gpus, len(order)):

@@ -111,6 +111,8 @@ def test_random_numbers_follow_the_seed():
     [
         (lambda state: Plan([0]), "returns an order that is no array of whole numbers"),
         (lambda state: Plan(np.array([0.0])), "returns an order that is no array of whole numbers"),
+        (lambda state: Plan(np.array([])), "returns an order that is no array of whole numbers"),
+        (lambda state: Plan(np.array([[0]])), "returns an order that is no array of whole numbers"),
         (lambda state: Plan(np.array([7])), "names a job outside 0..1"),
         (lambda state: Plan(np.array([-1])), "names a job outside 0..1"),
         (lambda state: Plan(np.array([0, 0])), "names job j0 twice"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gangopt.errors import InputError
-from gangopt.solvers.replay.records import Ints, Plan
+from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State
 
 __all__ = ["Slaq"]
@@ -41,7 +40,7 @@ class Slaq:
     curvature: float = 9.0
     name: str = "slaq"
     placement: str = "packed"
-    _gpus: dict[int, int] = field(default_factory=dict, repr=False)
+    _given: Ints | None = field(default=None, repr=False)
     _next: float = -math.inf
 
     def __post_init__(self) -> None:
@@ -51,40 +50,35 @@ class Slaq:
 
     def decide(self, state: State) -> Plan:
         """Return the allocation of this interval, in order of arrival."""
-        if self._next == -math.inf:
+        if self._given is None:
+            self._given = np.zeros(len(state.gpus), dtype=np.int64)
             self._next = math.ceil(state.now / self.interval) * self.interval
         if state.now >= self._next:
-            self._gpus = self._share(state)
+            self._given[:] = 0
+            self._given[state.active] = self._share(state)
             tick = (math.floor(state.now / self.interval) + 1) * self.interval
             self._next = max(tick, math.nextafter(state.now, math.inf))
-        order = np.array([job for job in state.active.tolist() if self._gpus.get(job, 0)], dtype=np.int64)
-        gpus: Ints = np.array([self._gpus[job] for job in order.tolist()], dtype=np.int64)
+        order = state.active[self._given[state.active] > 0]
+        gpus = self._given[order]
         wake = self._next if len(state.active) else math.inf
         return Plan(order, gpus=gpus, rates=gpus / state.gpus[order], wake=wake)
 
-    def _share(self, state: State) -> dict[int, int]:
-        jobs = state.active.tolist()
-        given = dict.fromkeys(jobs, 0)
-        done = (1.0 - state.remaining(state.active) / state.duration[state.active]).tolist()
-        per_gpu = (self.interval / (state.duration[state.active] * state.gpus[state.active])).tolist()
-        gangs = state.gpus[state.active].tolist()
+    def _share(self, state: State) -> Ints:
+        """Return the GPUs of each active job: losses are convex, so the greatest single gains are what to take."""
+        jobs = state.active
+        gangs = state.gpus[jobs]
+        if int(gangs.sum()) <= state.n_gpus:
+            return gangs
+        owner = np.repeat(np.arange(len(jobs)), gangs)
+        rank = np.arange(len(owner)) - np.repeat(np.cumsum(gangs) - gangs, gangs)
+        done = (1.0 - state.remaining(jobs) / state.duration[jobs])[owner]
+        per_gpu = (self.interval / (state.duration[jobs] * gangs))[owner]
+        gain = self._loss(done + rank * per_gpu) - self._loss(done + (rank + 1) * per_gpu)
+        taken = np.lexsort((owner, -gain))[: state.n_gpus]
+        return np.bincount(owner[taken], minlength=len(jobs))
 
-        def gain(at: int, gpus: int) -> float:
-            return self._loss(done[at] + gpus * per_gpu[at]) - self._loss(done[at] + (gpus + 1) * per_gpu[at])
-
-        heap = [(-gain(at, 0), at) for at in range(len(jobs))]
-        heapq.heapify(heap)
-        free = state.n_gpus
-        while heap and free:
-            _, at = heapq.heappop(heap)
-            given[jobs[at]] += 1
-            free -= 1
-            if given[jobs[at]] < gangs[at]:
-                heapq.heappush(heap, (-gain(at, given[jobs[at]]), at))
-        return given
-
-    def _loss(self, share: float) -> float:
-        return 1.0 / (1.0 + self.curvature * min(share, 1.0))
+    def _loss(self, share: Floats) -> Floats:
+        return np.asarray(1.0 / (1.0 + self.curvature * np.minimum(share, 1.0)))
 
 
 def slaq(interval: float = 600.0, curvature: float = 9.0) -> Slaq:
