@@ -93,7 +93,10 @@ class _Effort:
     sharp: tuple[tuple[int, int], ...]
 
 
-def _effort(n: int) -> _Effort:
+def _effort(n: int, n_gpus: float) -> _Effort:
+    # prices of single jobs do the rest
+    if n <= 30 and n_gpus <= 256:
+        return _Effort(((40, 40),), ((160, 40),))
     if n <= 200:
         return _Effort(((40, 60), (80, 60)), ((160, 80), (320, 60)))
     if n <= 4000:
@@ -197,7 +200,7 @@ def _by_prices(jobs: GangJobs, expired: Callable[[], bool]) -> dict[str, float]:
     """Return the bounds on the sum that prices prove, each from the best prices of the one before."""
     completions = fluid_completions(jobs)
     points = finest_grid(jobs, completions, _FINEST)
-    effort = _effort(len(jobs))
+    effort = _effort(len(jobs), jobs.n_gpus)
     bounds: dict[str, float] = {}
     unit = 0.05 * float(jobs.weight.mean()) / jobs.n_gpus
     grid: Grid | None = None
