@@ -15,6 +15,7 @@ Cluster = Annotated[str, typer.Option("--cluster", metavar="NAME", help="Named c
 Apps = Annotated[int, typer.Option("--apps", metavar="N", help="Single-job apps that arrive.")]
 Gap = Annotated[float, typer.Option("--gap", metavar="MIN", help="Mean minutes between arrivals.")]
 Hours = Annotated[float, typer.Option("--hours", metavar="H", help="Median GPU-hours of an app.")]
+Restart = Annotated[float, typer.Option("--restart", metavar="S", help="Seconds lost when an app's GPUs change.")]
 Outputs = Annotated[
     list[Path] | None,
     typer.Option(
@@ -37,6 +38,7 @@ def _sensitivity(
     apps: Apps = 12,
     gap: Gap = 10.0,
     hours: Hours = 40.0,
+    restart: Restart = 42.5,
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Workloads that are averaged.")] = 1,
     output: Outputs = None,
     as_json: AsJson = False,
@@ -49,7 +51,7 @@ def _sensitivity(
     table = experiment.themis_sensitivity(
         experiment.KNOBS if knobs is None else numbers("--knobs", knobs),
         experiment.LEASES if leases is None else numbers("--leases", leases),
-        Workload(cluster=cluster, apps=apps, gap=gap, hours=hours),
+        Workload(cluster=cluster, apps=apps, gap=gap, hours=hours, restart=restart),
         seeds=seeds,
     )
     finish(table, experiment.picture, output, as_json)
@@ -63,6 +65,7 @@ def _estimation_error(
     apps: Apps = 12,
     gap: Gap = 10.0,
     hours: Hours = 40.0,
+    restart: Restart = 42.5,
     fairness: Annotated[float, typer.Option("--fairness", metavar="F", help="f: the share 1 - f of apps bids.")] = 0.8,
     lease: Annotated[float, typer.Option("--lease", metavar="MIN", help="Minutes of a lease.")] = 10.0,
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Workloads that are averaged.")] = 5,
@@ -76,7 +79,7 @@ def _estimation_error(
     check(output, None, 0)
     table = experiment.themis_estimation_error(
         experiment.ERRORS if errors is None else numbers("--errors", errors),
-        Workload(cluster=cluster, apps=apps, gap=gap, hours=hours),
+        Workload(cluster=cluster, apps=apps, gap=gap, hours=hours, restart=restart),
         fairness=fairness,
         lease=lease,
         seeds=seeds,

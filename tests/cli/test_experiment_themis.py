@@ -12,7 +12,7 @@ SMALL = ["--cluster", "themis-testbed", "--apps", "3", "--hours", "3"]
 @pytest.mark.parametrize(
     ("command", "options", "rows"),
     [
-        ("themis-sensitivity", ["--knobs", "0.5,1", "--leases", "20"], 2),
+        ("themis-sensitivity", ["--knobs", "0.5,1", "--leases", "20", "--restart", "0"], 2),
         ("themis-estimation-error", ["--errors", "20", "--seeds", "1"], 2),
     ],
 )
@@ -31,6 +31,8 @@ def test_table_as_json_and_picture(command, options, rows, capsys, tmp_path):
         (["themis-sensitivity", "--leases", "ten"], "numbers separated by commas"),
         (["themis-estimation-error", "--errors", "99"], "0 to 90 is allowed"),
         (["themis-estimation-error", "--apps", "0"], "apps: 0"),
+        (["themis-sensitivity", "--restart", "-1"], "restart: -1"),
+        (["themis-estimation-error", "--restart", "-1"], "restart: -1"),
         (["themis-sensitivity", "--cluster", "nowhere"], "unknown cluster"),
     ],
 )

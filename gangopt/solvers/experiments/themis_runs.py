@@ -13,7 +13,7 @@ from gangopt.solvers.themis.rounds import Rounds, RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import SingleJobApp
 from gangopt.topology import PRIORS, Slowdown, named_cluster
 
-__all__ = ["Workload", "measures", "run"]
+__all__ = ["DEMANDS", "Workload", "measures", "run"]
 
 DEMANDS = (32, 64, 128, 256)
 """Most GPUs that an app makes use of, each as likely."""

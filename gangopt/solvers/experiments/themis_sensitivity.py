@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
 from gangopt.solvers.experiments.table import ExperimentTable
-from gangopt.solvers.experiments.themis_runs import Workload, measures, run
+from gangopt.solvers.experiments.themis_runs import DEMANDS, Workload, measures, run
 from gangopt.solvers.themis.rounds import RoundSettings
 
 if TYPE_CHECKING:
@@ -112,10 +112,14 @@ def _paper(fairness: float, lease: float) -> dict[str, float | None]:
     return {"paper max rho": rho[step] if known else None, "paper GPU time": hours[step] if known else None}
 
 
+def _demands() -> str:
+    return f"{', '.join(map(str, DEMANDS[:-1]))} or {DEMANDS[-1]}"
+
+
 def _notes(workload: Workload) -> tuple[str, ...]:
     return (
         f"single-job apps, one every {workload.gap:g} min in the mean, median {workload.hours:g} GPU-hours;",
-        f"  {workload.intensive:.0%} have the slowdowns 1, 1.1 and 1.3, the rest none; demands of 4 to 32 GPUs",
+        f"  {workload.intensive:.0%} have the slowdowns 1, 1.1 and 1.3, the rest none; demands of {_demands()} GPUs",
         f"a change of an app's GPUs costs {workload.restart:g} s without progress; rounding floor",
         "rho: of apps at their end, by equation 1 with the time-weighted number of apps present",
         "GPU time: GPUs leased until their app ended, so lost progress and slowdowns count",

@@ -48,6 +48,7 @@ def test_table_and_picture_of_the_sensitivity():
         (5.4, 2118),
         (4.8, 2578),
     ]
+    assert any("demands of 32, 64, 128 or 256 GPUs" in note for note in table.notes)
     figure = themis_sensitivity.picture(table)
     assert [line.get_label() for line in figure.axes[0].lines] == ["10 min", "20 min"]
 
