@@ -164,6 +164,8 @@ class Engine:
     def _start_placed(self, plan: Plan, sizes: Ints, waits: Ints) -> None:
         """Start by priority what can be placed: a gang that fits by count may find no place under a strict rule."""
         state = self.state
+        if plan.skip:
+            waits = waits[sizes[waits] <= state.n_free]
         for position in waits.tolist():
             if not state.n_free:
                 return

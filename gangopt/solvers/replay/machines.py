@@ -57,6 +57,9 @@ class Machines:
         The machine with the least free GPUs that holds the whole gang; without one, the machines with the most free
         GPUs in turn, the last one by best fit again. Ties by machine index.
         """
+        fitting = np.flatnonzero(self.free >= gpus)
+        if len(fitting):
+            return ((int(fitting[np.argmin(self.free[fitting])]), gpus),)
         if gpus > int(self.free.sum()):
             return None
         chosen: dict[int, int] = {}
