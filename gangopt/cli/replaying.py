@@ -179,14 +179,13 @@ def _jobs(reading: Reading, where: Cluster | int) -> Workload:
     from gangopt.instances.workload_text import notice_lines
     from gangopt.solvers.replay.ready import replayable
 
-    counted = isinstance(where, int)
     jobs = reading.read(None if isinstance(where, int) or not reading.lenient else where)
     if reading.lenient:
         jobs = replayable(jobs, where if isinstance(where, int) else len(where.gpus))
     for line in notice_lines(jobs.notices):
         typer.echo(line, err=True)
     if not len(jobs):
-        raise InputError(f"{reading.source}: no job is left to be replayed{' on so many GPUs' if counted else ''}")
+        raise InputError(f"{reading.source}: no job is left to be replayed")
     return jobs
 
 
