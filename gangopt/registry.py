@@ -48,6 +48,8 @@ class Form:
     module: str
     summary: str
     linear: bool = True
+    reported: str = ""
+    """`(instance, value) -> float`: the decision's objective for a value of the model's, where the two differ."""
     relaxes: bool = False
     """Whether its optimum is only a bound: the solution read from it may be worse."""
     noun: str = ""
@@ -80,6 +82,10 @@ class Form:
         contract.check_filled(block, str(self), instance)
         contract.check_kind(solution, resolve(self.solution), str(self))
         self._function("hint_{}")(block, instance, solution)
+
+    def report(self, instance: Any, value: float) -> float:  # noqa: ANN401 - each decision has its own type
+        """Return the decision's objective that a value of the model's objective stands for; it grows with the value."""
+        return float(resolve(self.reported)(instance, value)) if self.reported else value
 
     def __str__(self) -> str:
         return f"form {self.name} of {self.noun}"

@@ -111,5 +111,5 @@ def test_false_optima(capsys):
 def test_scaled_as_documented():
     name, arrays = next(models())
     assert isinstance(arrays, LinearArrays), name
-    assert mip_options(SolveSettings())["mip_allow_restart"] is False
+    assert mip_options(SolveSettings(), arrays)["mip_allow_restart"] is False
     assert np.abs(arrays.costs).max() * cost_scale(arrays) >= 1024

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
@@ -50,7 +51,8 @@ def _outcome(problem: Problem, form: Form, instance: Instance, controls: Control
     if controls.start is not None:
         form.hint(model, instance, controls.start)
     built = time.perf_counter()
-    solved = _solve(model, controls)
+    solved = _solve(model, _reporting(form, instance, controls))
+    bound = _reported(form, instance, solved.bound)
     done = time.perf_counter()
     solution = None if solved.solution_status == "none" else form.read(model, instance)
     termination: Termination = solved.termination
@@ -58,22 +60,42 @@ def _outcome(problem: Problem, form: Form, instance: Instance, controls: Control
     if termination == "infeasible" and solved.conflict:
         reason = "these rules cannot hold together: " + ", ".join(solved.conflict[:8])
     if termination == "optimal" and form.relaxes:
-        gap = relative_gap(instance.evaluate(solution).objective, solved.bound, problem.sense)
+        gap = relative_gap(instance.evaluate(solution).objective, bound, problem.sense)
         if gap is None or gap > PROVEN_GAP:
             termination, reason = "completed", f"form {form.name} gives a bound; the solution read from it is worse"
     return Outcome(
         termination=termination,
         solution=solution,
-        bound=solved.bound,
+        bound=bound,
         form=form.name,
         build_seconds=built - begin,
         solve_seconds=done - built,
-        trajectory=solved.trajectory,
+        trajectory=tuple(
+            (seconds, _reported(form, instance, objective), _reported(form, instance, known))
+            for seconds, objective, known in solved.trajectory
+        ),
         solver=solved.solver,
         version=solved.version,
         options=solved.options,
         reason=reason,
     )
+
+
+def _reporting(form: Form, instance: Instance, controls: Controls) -> Controls:
+    """Return the controls with a callback that is told the decision's objective."""
+    tell = controls.on_progress
+    if tell is None or not form.reported:
+        return controls
+
+    def forward(event: ProgressEvent) -> None:
+        objective, bound = (_reported(form, instance, value) for value in (event.objective, event.bound))
+        tell(ProgressEvent(event.seconds, objective, bound))
+
+    return replace(controls, on_progress=forward)
+
+
+def _reported(form: Form, instance: Instance, value: float | None) -> float | None:
+    return None if value is None else form.report(instance, value)
 
 
 def _linear_form(problem: Problem, name: str | None) -> Form:

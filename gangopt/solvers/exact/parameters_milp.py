@@ -119,7 +119,6 @@ def _whole_bound(outcome: SolverOutcome, total: int, unit: int) -> int | None:
     """
     if outcome.bound is None:
         return None
-    from gangopt.solvers.highs.handle import MIP_TOLERANCE
-
-    slack = 2 * MIP_TOLERANCE * (total / unit + 2)
+    tolerance = float(outcome.options.get("mip_feasibility_tolerance", 0.0))  # type: ignore[arg-type]
+    slack = 2 * tolerance * (total / unit + 2)
     return max(0, math.ceil(outcome.bound / unit - slack - 1e-6)) * unit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from gangopt.solvers.highs.driver import Monitor
 from gangopt.solvers.highs.handle import Handle, cost_scale, mip_options, options_for
 from gangopt.solvers.highs.library import HIGHS_VERSION
 from gangopt.solvers.highs.records import SolutionStatus, SolverOutcome, SolveSettings, Termination
-from gangopt.solvers.highs.scaling import DROPPED_BELOW, dropped_note, lost_coefficient
+from gangopt.solvers.highs.scaling import DROPPED_BELOW, dropped_note, lost_coefficient, unseen_numbers
 from gangopt.solvers.highs.trivial import decide
 from gangopt.solvers.highs.verification import fixed_integers, rounded, violation
 
@@ -57,6 +57,7 @@ class _Findings:
     duals: tuple[Floats, Floats] | None = None
     nodes: int | None = None
     notes: tuple[str, ...] = ()
+    options: dict[str, object] = field(default_factory=dict)
 
 
 class Engine:
@@ -91,6 +92,7 @@ class Engine:
             In the model's own sense and unit.
         """
         scale = cost_scale(arrays)
+        options = mip_options(self._settings, tight) if arrays.is_mip else {}
         monitor = Monitor(self._settings, arrays.sense == "maximise", scale)
         decision = decide(tight)
         if decision is None:
@@ -100,7 +102,7 @@ class Engine:
             findings = _Findings(decision.termination, decision.values, conflict=decision.conflict, notes=notes)
             if decision.values is not None:
                 findings.bound = arrays.objective(decision.values)
-        return self._outcome(arrays, findings, monitor, scale)
+        return self._outcome(arrays, replace(findings, options=options), monitor, scale)
 
     def clear(self) -> None:
         """Give back the memory of the model."""
@@ -110,7 +112,8 @@ class Engine:
         self, arrays: LinearArrays, tight: LinearArrays, start: Floats | None, monitor: Monitor, scale: float
     ) -> _Findings:
         self._handle.load(tight, scale)
-        lost, dropped = lost_coefficient(tight, self._dropped_below()), dropped_note(tight, self._dropped_below())
+        lost = lost_coefficient(tight, self._dropped_below()) or unseen_numbers(tight)
+        dropped = dropped_note(tight, self._dropped_below())
         monitor.trusted = lost is None
         notes = [*([] if dropped is None else [dropped]), *self._offer(start, tight)]
         status = self._handle.run(monitor)
@@ -123,7 +126,7 @@ class Engine:
         findings = _Findings(termination, nodes=self._handle.nodes(), notes=tuple(notes))
         if termination == "unbounded":
             findings = self._feasible_or_not(tight, monitor, findings)
-        if findings.termination == "infeasible" and self._settings.explain:
+        if findings.termination == "infeasible" and self._settings.explain and lost is None:
             findings.conflict = self._handle.conflict(tight, monitor)
         if findings.termination not in {"infeasible", "unbounded"}:
             self._read_point(arrays, tight, monitor, scale, findings)
@@ -222,7 +225,7 @@ class Engine:
             trajectory=tuple(monitor.trajectory),
             solver="highs",
             version=HIGHS_VERSION,
-            options=options_for(self._settings) | (mip_options(self._settings) if arrays.is_mip else {}),
+            options=options_for(self._settings) | findings.options,
             conflict=findings.conflict,
             row_duals=row_duals,
             reduced_costs=reduced_costs,

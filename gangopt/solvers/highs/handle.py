@@ -14,11 +14,13 @@ from gangopt.solvers.highs.arrays import Floats, LinearArrays
 from gangopt.solvers.highs.driver import Monitor, run_in_thread
 from gangopt.solvers.highs.library import new_highs, refuse_owned, set_options
 from gangopt.solvers.highs.records import SolveSettings
+from gangopt.solvers.highs.scaling import largest_terms
 
-__all__ = ["MIP_TOLERANCE", "Handle", "cost_scale", "mip_options", "options_for"]
+__all__ = ["Handle", "cost_scale", "mip_options", "mip_tolerance", "options_for"]
 
-MIP_TOLERANCE = 1e-8
-"""By how much whole numbers and rows of a MIP may be off inside HiGHS."""
+_LEAST_TOLERANCE, _MOST_TOLERANCE = 1e-8, 1e-6
+_ROUNDING = 1e-14
+"""Rounding error of a solved row as a part of its largest term; a tolerance below it prunes true solutions."""
 _MIP_COST = 2.0**10
 """Size to which the largest cost of a MIP is raised."""
 
@@ -53,7 +55,23 @@ def cost_scale(arrays: LinearArrays) -> float:
     return wanted * 2.0 ** min(1 - math.frexp(largest)[1], 1000)
 
 
-def mip_options(settings: SolveSettings) -> dict[str, object]:
+def mip_tolerance(arrays: LinearArrays) -> float:
+    """Return by how much whole numbers and rows of a MIP may be off inside HiGHS.
+
+    Parameters
+    ----------
+    arrays : the model as HiGHS gets it
+
+    Returns
+    -------
+    float
+        1e-8 where no row has terms above 1e6; with larger ones 1e-14 of the largest, at most HiGHS's own 1e-6.
+    """
+    largest = float(largest_terms(arrays).max(initial=0.0))
+    return min(max(_ROUNDING * largest, _LEAST_TOLERANCE), _MOST_TOLERANCE)
+
+
+def mip_options(settings: SolveSettings, arrays: LinearArrays) -> dict[str, object]:
     """Return the options under which branch and bound of HiGHS can be believed, unless the caller sets them.
 
     With its own defaults HiGHS 1.16 calls about one in 400 of the small models of this package optimal at a wrong
@@ -64,16 +82,18 @@ def mip_options(settings: SolveSettings) -> dict[str, object]:
     Parameters
     ----------
     settings : how to solve
+    arrays : the model as HiGHS gets it
 
     Returns
     -------
     dict
         Values by HiGHS's own option names.
     """
+    tolerance = mip_tolerance(arrays)
     guard: dict[str, object] = {
         "mip_allow_restart": False,
-        "mip_feasibility_tolerance": MIP_TOLERANCE,
-        "primal_feasibility_tolerance": MIP_TOLERANCE,
+        "mip_feasibility_tolerance": tolerance,
+        "primal_feasibility_tolerance": tolerance,
     }
     return {name: value for name, value in guard.items() if name not in settings.options}
 
@@ -156,7 +176,7 @@ class Handle:
             raise SolverError("HiGHS refused the model without a reason")
         set_options(self._highs, {"mip_abs_gap": self._settings.abs_gap * scale})
         if arrays.is_mip:
-            set_options(self._highs, mip_options(self._settings))
+            set_options(self._highs, mip_options(self._settings, arrays))
         if basis is not None and basis.valid and not arrays.is_mip:
             self._reuse(basis, arrays.n_rows)
 

@@ -1,6 +1,7 @@
 """Rows of small coefficients: HiGHS sees them, and where it cannot, nothing is claimed."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pyomo.environ as pyo
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gangopt
 from gangopt.solvers.highs import LinearArrays, Session, SolveSettings, compile_model, solve_arrays, solve_model
 from gangopt.solvers.highs.scaling import lost_coefficient, with_scaled_rows
 from gangopt.solvers.highs.trivial import decide, tightened
@@ -193,3 +195,46 @@ def test_whole_rows_with_large_numbers_are_checked_to_the_unit():
     assert violation(arrays, np.array([1.0, 1.0, 0.0])) is None
     mixed = program([1, 1], [[1, -1e6]], -np.inf, 0, 0, [1e7, 1], [False, True])
     assert violation(mixed, np.array([1e6 + 0.5, 1.0])) is None
+
+
+def test_rows_of_large_numbers_are_made_smaller_in_a_mip():
+    arrays = LinearArrays.from_matrix([1, 1], np.array([[3e12, 5e9]]), 4e12, np.inf, 0, 1, True)
+    scaled = with_scaled_rows(arrays)
+    assert scaled.row_factors is not None
+    assert scaled.values.max() == 3e12 * scaled.row_factors[0] <= 2.0**31
+    assert np.log2(scaled.row_factors[0]) % 1 == 0
+    assert with_scaled_rows(replace(arrays, integer=np.zeros(2, dtype=bool))).row_factors is None
+
+
+@pytest.mark.parametrize(
+    ("matrix", "lower", "upper", "costs", "best"),
+    [
+        ([[-1e9, 1.5e9, -3], [1, 3e8, 1.5e9]], [0, 0], [0, np.inf], [1, 1, 1], 0.0),
+        ([[-3, -2, 3e9, 1e9], [7, 3, 3e10, -7e9]], [-np.inf, -np.inf], [5e9, 5e10], [-1, -1, -1, -1], -4.0),
+    ],
+)
+def test_no_true_solution_of_large_numbers_is_called_infeasible(matrix, lower, upper, costs, best):
+    outcome = solve_arrays(LinearArrays.from_matrix(costs, np.array(matrix), lower, upper, 0, 1, True))
+    assert (outcome.termination, outcome.objective) == ("optimal", best)
+
+
+def test_where_numbers_are_too_far_apart_nothing_is_claimed_and_no_conflict_is_sought():
+    """HiGHS's search for a conflict of these rows ends the process."""
+    matrix = np.array([[0, 0.0015, -1.5e12], [7e12, 2, 3e9]])
+    outcome = solve_arrays(LinearArrays.from_matrix([1, 0, 0], matrix, [0.0015, 2.001], [np.inf, 2.001], 0, 3, True))
+    assert (outcome.termination, outcome.bound, outcome.conflict) == ("error", None, ())
+    assert "to numbers of another size, more than HiGHS can tell apart" in outcome.message
+
+
+def test_whole_numbers_beyond_what_highs_tells_apart_prove_nothing():
+    outcome = solve_arrays(LinearArrays.from_matrix([1.0], np.array([[1.0]]), 3e10 - 0.5, np.inf, 0, 1e11, True))
+    assert (outcome.termination, outcome.bound) == ("error", None)
+    assert "column 0 takes whole numbers up to 1e+11" in outcome.message
+
+
+@pytest.mark.parametrize("form", ["assign", "groups"])
+def test_forms_of_parameters_of_many_sizes_prove_the_optimum(form, tmp_path):
+    file = tmp_path / "sizes.txt"
+    file.write_text("7\n100000\n1\n10000003\n")
+    result = gangopt.solve(f"parameters/blocks?file={file}&servers=2", form=form)
+    assert (result.objective, result.bound, result.proven) == (9_899_995, 9_899_995, True)
