@@ -141,10 +141,6 @@ def take_turns(triples, n_gpus, quantum):
             waiting = sorted((job for job in present if not job.runs), key=lambda job: (job.waits_since, job.number))
             running = [job for job in present if job.runs]
             order = waiting + running if turn == now else running + waiting
-            if not waiting:
-                turn = None
-            elif turn is None or turn == now:
-                turn = (now // quantum + 1) * quantum
             free = n_gpus
             for job in order:
                 fits = job.gpus <= free
@@ -152,6 +148,7 @@ def take_turns(triples, n_gpus, quantum):
                 if job.runs and not fits:
                     job.waits_since = now
                 job.runs = fits
+            turn = None if all(job.runs for job in present) else (now // quantum + 1) * quantum
         for job in present:
             job.left -= job.runs
         now += 1

@@ -144,3 +144,58 @@ def test_a_history_changes_the_order_within_a_queue(tmp_path):
     assert gangopt.replay(jobs, 1, "tiresias-g?thresholds=1000").end.tolist() == [45, 15]
     # past service 12: 1/2 against 1/12
     assert gangopt.replay(jobs, 1, f"tiresias-g?thresholds=1000&history={path}").end.tolist() == [40, 45]
+
+
+@pytest.mark.parametrize(("limit", "ends"), [("starve_limit=5", [15, 20]), ("knob=0.625", [15, 20])])
+def test_a_job_that_is_stopped_now_is_promoted_on_time(limit, ends):
+    # j0 falls at 8 with 24 GPU s, waits 5 s and is promoted before j1 falls
+    played = gangopt.replay(workload((0, 3, 10), (0, 3, 10)), 4, f"tiresias-l?thresholds=24&{limit}")
+    assert played.events().filter(job=0, event="start")["time"].to_list() == [0, 13]
+    assert played.end.tolist() == ends
+
+
+IDLE = workload((100, 1, 700), (5000, 1, 700), (5010, 1, 700))
+
+
+@pytest.mark.parametrize("policy", ["drf?speed=linear", "optimus?speed=linear", "tetris?speed=linear", "slaq"])
+def test_decisions_stay_on_the_grid_after_idle_times(policy):
+    assert gangopt.replay(IDLE, 2, policy).first_start.tolist() == [600, 5400, 5400]
+
+
+@pytest.mark.parametrize("policy", ["drf?speed=linear&interval=0.1", "slaq?interval=0.1"])
+def test_an_arrival_on_the_grid_is_decided_at_once(policy):
+    # 3 x 0.1 is not 0.3: a multiple is what the product rounds to
+    assert gangopt.replay(workload((3 * 0.1, 1, 7)), 2, policy).first_start.tolist() == [3 * 0.1]
+
+
+def test_the_gpus_of_ended_jobs_are_given_to_the_last_one():
+    jobs = workload((0, 2, 3), (0, 2, 30), speed=["async 1 0 0 0"] * 2, ps=[1] * 2, workers=[2] * 2)
+    played = gangopt.replay(jobs, 4, "drf?max_tasks=4&interval=10")
+    assert played.events().filter(job=1, event="start")["gpus"].to_list() == [2, 4]
+
+
+@pytest.mark.parametrize("arrival", [12, 24, 36])
+def test_an_arrival_at_the_end_of_a_quantum_waits_for_the_next(arrival):
+    jobs = workload((0, 1, 100), (0, 1, 100), (arrival, 2, 5))
+    assert gangopt.replay(jobs, 2, "time-sharing?quantum=12").first_start.tolist() == [0, 0, arrival + 12]
+
+
+@pytest.mark.parametrize(
+    "policy", ["2d-las", "2d-gittins", "time-sharing", "slaq", "optimus?speed=linear", "drf?speed=linear", "optimus"]
+)
+def test_nobody_is_woken_while_all_jobs_run(policy):
+    asked = []
+    rows = ((0, 1, 1e12),) if policy == "optimus" else ((0, 1, 1e12), (0, 1, 1e12))
+    n = len(rows)
+    jobs = workload(*rows, speed=["async 1 0 0 0"] * n, ps=[1] * n, workers=[1] * n)
+    played = gangopt.replay(jobs, 2, policy, on_progress=lambda *args: asked.append(args))
+    assert played.first_start.tolist() == [0] * n
+    assert len(asked) <= 2
+
+
+def test_services_are_looked_at_while_a_job_waits_though_its_gpus_are_free():
+    # one GPU of either machine is free, but j2 may not be spread; it is the least served
+    cluster = gangopt.Cluster.uniform(machines_per_rack=2, gpus_per_slot=2)
+    jobs = workload((0, 1, 100), (0, 2, 100), (1, 2, 10))
+    played = gangopt.replay(jobs, cluster, "2d-las?interval=10", placement="consolidated")
+    assert played.first_start.tolist()[2] < 100

@@ -11,6 +11,7 @@ import numpy as np
 from gangopt.errors import InputError, NoSolutionError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.solvers.replay.policies.speeds import FittedSpeeds, LinearSpeeds, SpeedModel, speeds_of
+from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State
 
@@ -45,28 +46,33 @@ class Elastic:
     _speeds: FittedSpeeds | LinearSpeeds | None = field(default=None, repr=False)
     _gpus: dict[int, int] = field(default_factory=dict, repr=False)
     _rates: dict[int, float] = field(default_factory=dict, repr=False)
-    _next: float = -math.inf
+    _ticks: Ticks = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.interval) and self.interval > 0):
             raise InputError(f"{self.name}: interval={self.interval} s; a finite number of seconds above 0 is needed")
         if not 1 <= self.max_tasks <= 1000:
             raise InputError(f"{self.name}: max_tasks={self.max_tasks}; from 1 to 1000 is allowed")
+        self._ticks = Ticks(self.interval)
 
     def decide(self, state: State) -> Plan:
         """Return the allocation of this interval, in order of arrival."""
         if self._speeds is None:
             self._speeds = speeds_of(state, self.speed, self.max_tasks)
-            self._next = math.ceil(state.now / self.interval) * self.interval
-        if state.now >= self._next:
+        if self._ticks.due(state.now):
             self._share(state, self._speeds)
-            tick = (math.floor(state.now / self.interval) + 1) * self.interval
-            self._next = max(tick, math.nextafter(state.now, math.inf))
         order = np.array([job for job in state.active.tolist() if job in self._gpus], dtype=np.int64)
         gpus: Ints = np.array([self._gpus[job] for job in order.tolist()], dtype=np.int64)
         rates: Floats = np.array([self._rates[job] for job in order.tolist()])
-        wake = self._next if len(state.active) else math.inf
-        return Plan(order, gpus=gpus, rates=rates, wake=wake)
+        return Plan(order, gpus=gpus, rates=rates, wake=self._wake)
+
+    def _wake(self, state: State) -> float:
+        """Return when to decide again: never while the same would come out, whatever work is left."""
+        active = state.active
+        alone = len(active) == 1 and list(self._gpus) == active.tolist() and not len(state.waiting)
+        linear = isinstance(self._speeds, LinearSpeeds)
+        whole = linear and bool((state.held[active] == state.gpus[active]).all())
+        return math.inf if not len(active) or alone or whole else self._ticks.next
 
     def _share(self, state: State, speeds: FittedSpeeds | LinearSpeeds) -> None:
         jobs = _admitted(state, speeds)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gangopt.errors import InputError
 from gangopt.instances.gittins import ServiceDistribution
+from gangopt.solvers.replay.policies.ticks import next_tick
 from gangopt.solvers.replay.records import Ints, Plan
 from gangopt.solvers.replay.state import State
 
@@ -18,12 +19,6 @@ __all__ = ["Gittins", "LeastAttainedService", "distribution_of", "gittins", "las
 def distribution_of(state: State, given: ServiceDistribution | None) -> ServiceDistribution:
     """Return a distribution of services: the given one, or that of the replayed workload itself."""
     return ServiceDistribution(state.gpus * state.duration) if given is None else given
-
-
-def _next_tick(now: float, interval: float) -> float:
-    """Return the first multiple of the interval after now."""
-    tick = (math.floor(now / interval) + 1) * interval
-    return tick if tick > now else math.nextafter(now, math.inf)
 
 
 @dataclass
@@ -48,7 +43,7 @@ class LeastAttainedService:
     def decide(self, state: State) -> Plan:
         """Return the jobs by attained service; ties by arrival and file order."""
         order = state.active[np.argsort(state.service(state.active), kind="stable")]
-        return Plan(order, wake=_wake(state, self.interval))
+        return Plan(order, wake=lambda after: _wake(after, self.interval))
 
 
 @dataclass
@@ -78,7 +73,7 @@ class Gittins:
         if self.distribution is None:
             self.distribution = distribution_of(state, None)
         order = state.active[np.argsort(-self._indices(state, state.active), kind="stable")]
-        return Plan(order, wake=_wake(state, self.interval))
+        return Plan(order, wake=lambda after: _wake(after, self.interval))
 
     def _indices(self, state: State, jobs: Ints) -> np.ndarray:
         """Return the index of each job, looked up where the same attained service was seen before."""
@@ -95,9 +90,8 @@ def _check_interval(name: str, interval: float) -> None:
 
 
 def _wake(state: State, interval: float) -> float:
-    """Return when to look again: never if every job can run at once."""
-    crowded = int(state.gpus[state.active].sum()) > state.n_gpus
-    return _next_tick(state.now, interval) if crowded else math.inf
+    """Return when to look again: never while nobody waits."""
+    return next_tick(state.now, interval) if len(state.waiting) else math.inf
 
 
 def las(interval: float = 60.0) -> LeastAttainedService:

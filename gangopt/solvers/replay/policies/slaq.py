@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.errors import InputError
+from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State
 
@@ -41,27 +42,29 @@ class Slaq:
     name: str = "slaq"
     placement: str = "packed"
     _given: Ints | None = field(default=None, repr=False)
-    _next: float = -math.inf
+    _ticks: Ticks = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for label, value in (("interval", self.interval), ("curvature", self.curvature)):
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{self.name}: {label}={value}; a finite number above 0 is needed")
+        self._ticks = Ticks(self.interval)
 
     def decide(self, state: State) -> Plan:
         """Return the allocation of this interval, in order of arrival."""
         if self._given is None:
             self._given = np.zeros(len(state.gpus), dtype=np.int64)
-            self._next = math.ceil(state.now / self.interval) * self.interval
-        if state.now >= self._next:
+        if self._ticks.due(state.now):
             self._given[:] = 0
             self._given[state.active] = self._share(state)
-            tick = (math.floor(state.now / self.interval) + 1) * self.interval
-            self._next = max(tick, math.nextafter(state.now, math.inf))
         order = state.active[self._given[state.active] > 0]
         gpus = self._given[order]
-        wake = self._next if len(state.active) else math.inf
-        return Plan(order, gpus=gpus, rates=gpus / state.gpus[order], wake=wake)
+        return Plan(order, gpus=gpus, rates=gpus / state.gpus[order], wake=self._wake)
+
+    def _wake(self, state: State) -> float:
+        """Return when to decide again: never while every job has its whole gang."""
+        whole = bool((state.held[state.active] == state.gpus[state.active]).all())
+        return math.inf if whole else self._ticks.next
 
     def _share(self, state: State) -> Ints:
         """Return the GPUs of each active job: losses are convex, so the greatest single gains are what to take."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from gangopt.errors import InputError
+from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Plan
 from gangopt.solvers.replay.state import State
 
@@ -19,7 +20,8 @@ class TimeSharing:
     """Every job runs for a quantum, then waits behind all that wait; nothing is changed while nobody waits.
 
     Quanta end at multiples of the quantum on the workload's clock. In between, running jobs keep their GPUs and free
-    GPUs go to those that have waited longest.
+    GPUs go to those that have waited longest. Where nobody waited, a
+    job that arrives just at the end of a quantum waits for the next one.
 
     Attributes
     ----------
@@ -32,24 +34,20 @@ class TimeSharing:
 
     quantum: float = 60.0
     name: str = "time-sharing"
-    _boundary: float = math.inf
+    _ticks: Ticks = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.quantum) and self.quantum > 0):
             raise InputError(f"{self.name}: quantum={self.quantum} s; a finite number of seconds above 0 is needed")
+        self._ticks = Ticks(self.quantum)
 
     def decide(self, state: State) -> Plan:
         """Return the jobs whose turn it is first; ties by arrival and file order."""
         running, waiting = state.running, state.waiting
         waiting = waiting[np.argsort(-state.waited(waiting), kind="stable")]
-        turn = state.now >= self._boundary
+        turn = self._ticks.due(state.now) and bool(len(waiting) and state.waited(waiting[:1])[0] > 0)
         order = np.concatenate([waiting, running] if turn else [running, waiting])
-        if not len(waiting):
-            self._boundary = math.inf
-        elif turn or self._boundary == math.inf:
-            after = (math.floor(state.now / self.quantum) + 1) * self.quantum
-            self._boundary = max(after, math.nextafter(state.now, math.inf))
-        return Plan(order, wake=self._boundary)
+        return Plan(order, wake=lambda after: self._ticks.next if len(after.waiting) else math.inf)
 
 
 def time_sharing(quantum: float = 60.0) -> TimeSharing:

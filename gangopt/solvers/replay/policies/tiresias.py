@@ -85,12 +85,13 @@ class Tiresias:
             self._queues = self._begin(state)
         active = state.active
         self._demote(state, active)
-        promotion = self._promote(state)
+        self._promote(state)
         queue = self._queues.queue[active]
         first = state.first_start[active]
         keys = (first, -self._indices(state, active, queue), queue) if self.gittins else (first, queue)
         order = active[np.lexsort(keys)]
-        return Plan(order, wake=lambda after: min(promotion, self._next_demotion(after)))
+        # whom the plan stops may be promoted next
+        return Plan(order, wake=lambda after: min(self._next_promotion(after), self._next_demotion(after)))
 
     def _begin(self, state: State) -> _Queues:
         n = len(state.gpus)
@@ -118,28 +119,36 @@ class Tiresias:
         lacking = self._limits[self._queues.queue[jobs]] - self._service(state, jobs)
         return _after(state.now, float((lacking / state.held[jobs]).min()))
 
-    def _promote(self, state: State) -> float:
-        """Promote those that starve and return when the next one would."""
-        if self.knob is None and self.starve_limit is None:
-            return math.inf
+    def _promote(self, state: State) -> None:
+        """Promote those that starve."""
         queues = self._queues
         assert queues is not None
-        waiting = state.waiting
-        jobs = waiting[queues.queue[waiting] > 0]
-        if not len(jobs):
-            return math.inf
-        waited = np.minimum(state.waited(jobs), state.now - queues.reset_at[jobs])
-        limit = np.full(len(jobs), math.inf if self.starve_limit is None else self.starve_limit)
-        if self.knob is not None:
-            limit = np.minimum(limit, self.knob * (state.executed(jobs) - queues.executed_at_reset[jobs]))
-        starved = waited >= limit * (1 - _SERVICE_TOLERANCE)
-        chosen = jobs[starved]
+        jobs, waited, limit = self._starving(state)
+        chosen = jobs[waited >= limit * (1 - _SERVICE_TOLERANCE)]
         queues.queue[chosen] = 0
         queues.service_at_reset[chosen] = state.service(chosen)
         queues.executed_at_reset[chosen] = state.executed(chosen)
         queues.reset_at[chosen] = state.now
-        left = (limit - waited)[~starved]
-        return _after(state.now, float(left.min())) if len(left) else math.inf
+
+    def _next_promotion(self, state: State) -> float:
+        """Return when the first of those that wait now starves."""
+        jobs, waited, limit = self._starving(state)
+        return _after(state.now, float((limit - waited).min())) if len(jobs) else math.inf
+
+    def _starving(self, state: State) -> tuple[Ints, Floats, Floats]:
+        """Return the jobs that wait below the first queue, for how long, and how long they may, in s."""
+        nobody = np.empty(0, dtype=np.int64)
+        if self.knob is None and self.starve_limit is None:
+            return nobody, np.empty(0), np.empty(0)
+        queues = self._queues
+        assert queues is not None
+        waiting = state.waiting
+        jobs = waiting[queues.queue[waiting] > 0]
+        waited = np.minimum(state.waited(jobs), state.now - queues.reset_at[jobs])
+        limit = np.full(len(jobs), math.inf if self.starve_limit is None else self.starve_limit)
+        if self.knob is not None:
+            limit = np.minimum(limit, self.knob * (state.executed(jobs) - queues.executed_at_reset[jobs]))
+        return jobs, waited, limit
 
     def _indices(self, state: State, jobs: Ints, queue: Ints) -> Floats:
         """Return the index of each job, 0 in the last queue."""

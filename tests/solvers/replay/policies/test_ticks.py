@@ -1,0 +1,28 @@
+"""Multiples of an interval, also where numbers round."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gangopt.solvers.replay.policies.ticks import Ticks, next_tick
+
+
+@given(st.integers(0, 10**6), st.floats(1e-3, 1e6))
+def test_multiples_follow_each_other(count, interval):
+    now = count * interval
+    assert next_tick(now, interval) == (count + 1) * interval
+
+
+def test_the_next_multiple_is_later_even_below_the_resolution():
+    assert next_tick(1e18, 1.0) == math.nextafter(1e18, math.inf)
+
+
+@pytest.mark.parametrize(("now", "due", "following"), [(0, True, 10), (3, False, 10), (20, True, 30), (-5, False, 0)])
+def test_multiples_are_found_after_nobody_asked(now, due, following):
+    ticks = Ticks(10)
+    assert (ticks.due(now), ticks.next) == (due, following)
+    ticks = Ticks(10)
+    ticks.due(-20)
+    assert (ticks.due(now), ticks.next) == (due, following)
