@@ -12,7 +12,7 @@ import typer
 
 from gangopt.cli.naming import warn_of_hiding
 from gangopt.cli.options import AsJson, Output, Quiet, RelGap, Seed, Threads, TimeLimit
-from gangopt.cli.output import check_output, print_json
+from gangopt.cli.output import INTERRUPTED, check_output, print_json
 from gangopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,10 +106,6 @@ def _end(comparison: Comparison, journal: Path | None) -> None:
         raise typer.Exit(2)
     if not any(row.objective is not None for row in comparison.rows):
         raise typer.Exit(1)
-
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 
 def _discard(journal: Path | None) -> None:

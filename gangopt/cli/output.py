@@ -12,7 +12,10 @@ from gangopt.arguments import split_name
 from gangopt.errors import InputError, shorten
 from gangopt.jsonfile import file_kind
 
-__all__ = ["check_output", "print_json"]
+__all__ = ["INTERRUPTED", "check_output", "print_json"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 
 def print_json(value: object) -> None:

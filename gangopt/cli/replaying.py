@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 from gangopt.cli.options import AsJson, Quiet, Seed
-from gangopt.cli.output import check_output, print_json
+from gangopt.cli.output import INTERRUPTED, check_output, print_json
 from gangopt.cli.workload_options import (
     End,
     Form,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["policies_command", "replay"]
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 Outputs = Annotated[
     list[Path] | None,

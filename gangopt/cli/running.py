@@ -11,12 +11,11 @@ import sys
 import typer
 
 from gangopt.cli.commands import app
+from gangopt.cli.output import INTERRUPTED
 from gangopt.errors import GangoptError, InputError, shorten
 
 __all__ = ["run_command"]
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 LONGEST_LINE = 1000
 """Characters of an error line; what is longer loses its middle."""

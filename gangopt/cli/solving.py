@@ -12,7 +12,7 @@ import typer
 
 from gangopt.cli.naming import load_instance
 from gangopt.cli.options import AsJson, FormName, Name, Output, Quiet, RelGap, Seed, Threads, TimeLimit
-from gangopt.cli.output import check_output, print_json
+from gangopt.cli.output import INTERRUPTED, check_output, print_json
 
 if TYPE_CHECKING:
     from gangopt.solvers.contract import ProgressEvent
@@ -68,6 +68,8 @@ def solve(
     finally:  # a result is saved although its reader has gone, and printed although it cannot be saved
         if output is not None:
             write_json(output, record)
+    if result.termination == "interrupted":
+        raise typer.Exit(INTERRUPTED)
     if result.solution_status == "none":
         raise typer.Exit(1)
 

@@ -48,8 +48,8 @@ def building_within(remaining: Callable[[], float | None]) -> Iterator[None]:
 
 
 def _is_no_stop(_: logging.LogRecord) -> bool:
-    """Return False for what Pyomo logs of a rule that was stopped: it is no error."""
-    return not isinstance(sys.exc_info()[1], OutOfTime)
+    """Return False for what Pyomo logs of a rule that was stopped, by the time or by Ctrl-C: it is no error."""
+    return not isinstance(sys.exc_info()[1], OutOfTime | KeyboardInterrupt)
 
 
 def require_time(columns: int = 0) -> None:

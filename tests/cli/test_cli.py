@@ -9,6 +9,8 @@ import pytest
 import gangopt
 from gangopt.instances.catalogue import to_document
 from gangopt.jsonfile import write_json
+from gangopt.solvers.contract import Outcome
+from gangopt.solvers.heuristics.parameters import lpt
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
 
@@ -312,3 +314,14 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "gangopt: interrupted\n")
+
+
+def test_an_interrupted_solve_prints_what_there_is_and_exits_as_shells_expect(call, monkeypatch):
+    def exact(instance, controls):
+        return Outcome("interrupted", lpt(instance), 0.0)
+
+    monkeypatch.setattr("gangopt.solvers.exact.parameters.exact", exact)
+    code, out, err = call("solve", "parameters/random?blocks=6&servers=2&seed=1", "--json")
+    assert code == 130
+    assert json.loads(out)["termination"] == "interrupted"
+    assert err == "gangopt: interrupted\n"

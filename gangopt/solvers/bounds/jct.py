@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ BOUNDS: Mapping[str, str] = MappingProxyType(
 """Name and content of every bound, from the plainest to the strongest."""
 
 _FINEST = 640
+_ENOUGH = 1e-9
+"""A bound this close to what is attained, relative to it, is as large."""
 """Intervals of the finest grid."""
 
 _JOB_INTERVALS = (128, 64)
@@ -114,6 +117,7 @@ def jct_bound(
     *,
     weight: npt.ArrayLike | None = None,
     time_limit: float | None = None,
+    attained: float | None = None,
 ) -> JctBound:
     r"""Return a lower bound on :math:`\sum_j v_j (C_j - r_j) / \sum_j v_j` over all schedules of gangs.
 
@@ -130,6 +134,7 @@ def jct_bound(
     weight : v, from 0, shape (jobs,); None is 1 for all
     time_limit : wall seconds after which the best bound so far is returned; None lets the fixed number of steps decide,
         so that the bound is the same in every run
+    attained : mean of a schedule in s; once a bound is as large, there is nothing more to prove; None to try them all
 
     Returns
     -------
@@ -154,7 +159,9 @@ def jct_bound(
             sums["squashed_area"] = shortest_remaining(jobs)
         sums["static_mean_busy"] = mean_busy(jobs)
         sums["exclusive_jobs"] = exclusive(jobs)
-        sums |= _by_prices(jobs, expired)
+        enough = math.inf if attained is None else attained * float(jobs.weight.sum()) * (1 - _ENOUGH)
+        if max(sums.values()) < enough:
+            sums |= _by_prices(jobs, expired, enough)
     total = float(jobs.weight.sum())
     means = {name: value / total * (1 - 1e-15 * len(jobs)) for name, value in sums.items()}
     name = max(means, key=lambda item: means[item])
@@ -162,7 +169,12 @@ def jct_bound(
 
 
 def workload_jct_bound(
-    workload: Workload, n_gpus: int, *, weight: npt.ArrayLike | None = None, time_limit: float | None = None
+    workload: Workload,
+    n_gpus: int,
+    *,
+    weight: npt.ArrayLike | None = None,
+    time_limit: float | None = None,
+    attained: float | None = None,
 ) -> JctBound:
     """Return `jct_bound` of the jobs of a workload.
 
@@ -172,7 +184,7 @@ def workload_jct_bound(
     ----------
     workload : every job with a duration
     n_gpus : GPUs of the cluster
-    weight, time_limit : as in `jct_bound`
+    weight, time_limit, attained : as in `jct_bound`
 
     Returns
     -------
@@ -184,7 +196,15 @@ def workload_jct_bound(
         If a job has no duration or a larger gang than the cluster.
     """
     workload.require("duration")
-    return jct_bound(workload.arrival, workload.gpus, workload.duration, n_gpus, weight=weight, time_limit=time_limit)
+    return jct_bound(
+        workload.arrival,
+        workload.gpus,
+        workload.duration,
+        n_gpus,
+        weight=weight,
+        time_limit=time_limit,
+        attained=attained,
+    )
 
 
 def _ever_full(jobs: GangJobs) -> bool:
@@ -196,8 +216,8 @@ def _ever_full(jobs: GangJobs) -> bool:
     return bool((held > jobs.n_gpus).any())
 
 
-def _by_prices(jobs: GangJobs, expired: Callable[[], bool]) -> dict[str, float]:
-    """Return the bounds on the sum that prices prove, each from the best prices of the one before."""
+def _by_prices(jobs: GangJobs, expired: Callable[[], bool], enough: float) -> dict[str, float]:
+    """Return the bounds on the sum that prices prove, each from the best prices before, until one is enough."""
     completions = fluid_completions(jobs)
     points = finest_grid(jobs, completions, _FINEST)
     effort = _effort(len(jobs), jobs.n_gpus)
@@ -222,7 +242,7 @@ def _by_prices(jobs: GangJobs, expired: Callable[[], bool]) -> dict[str, float]:
         ascent(dual, best, steps, scale, expired)
         prices = best.prices
         bounds[name] = max(best.bound, bounds.get(name, -np.inf))
-        if expired():
+        if expired() or bounds[name] >= enough:
             return bounds
     if grid is not None and prices is not None:
         found = _by_job_prices(jobs, points, grid, prices, unit, expired)

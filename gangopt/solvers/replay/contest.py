@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -162,7 +162,7 @@ def contest(
         for entry in run:
             found[entry.policy] = entry
         if bound and any(item.replay is not None for item in found.values()):
-            proven = _bound(workload, n_gpus)
+            proven = _bound(workload, n_gpus, found.values())
     except KeyboardInterrupt:
         interrupted = True
     entries = tuple(found[name] for name in names if name in found)
@@ -177,10 +177,15 @@ def _cluster(given: Cluster | str | int) -> tuple[Cluster | int, int]:
     return (n_gpus if cluster is None else cluster), n_gpus
 
 
-def _bound(workload: Workload, n_gpus: int) -> JctBound | None:
+def _bound(workload: Workload, n_gpus: int, entries: Iterable[Entry]) -> JctBound | None:
+    """Return the bound; what a policy has attained with the jobs' own gangs is as far as it can rise."""
     from gangopt.solvers.bounds import workload_jct_bound
 
-    return workload_jct_bound(workload, n_gpus) if len(workload) else None
+    if not len(workload):
+        return None
+    fixed = [item.replay for item in entries if item.replay is not None and item.replay.fixed_gangs]
+    attained = min((item.jct.mean() for item in fixed), default=None)
+    return workload_jct_bound(workload, n_gpus, attained=attained)
 
 
 def _entry(workload: Workload, cluster: Cluster | int, name: str, settings: dict[str, Any], report: Any) -> Entry:  # noqa: ANN401

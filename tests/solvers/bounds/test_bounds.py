@@ -248,3 +248,11 @@ def dearest_choice(r, d, v, points, prices):
 )
 def test_gpus_that_gangs_can_use_on_machines(gangs, machines, usable):
     assert usable_gpus(gangs, machines) == usable
+
+
+def test_nothing_more_is_proven_than_what_is_attained():
+    jobs = ([0, 0], [1, 1], [600, 600])
+    short = jct_bound(*jobs, 1, attained=900.0)
+    assert short.mean == pytest.approx(900)
+    assert "completion_prices" not in short.bounds
+    assert "completion_prices" in jct_bound(*jobs, 1).bounds
