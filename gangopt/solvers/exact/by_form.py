@@ -59,10 +59,12 @@ def _outcome(problem: Problem, form: Form, instance: Instance, controls: Control
     reason = solved.message
     if termination == "infeasible" and solved.conflict:
         reason = "these rules cannot hold together: " + ", ".join(solved.conflict[:8])
-    if termination == "optimal" and form.relaxes:
-        gap = relative_gap(instance.evaluate(solution).objective, bound, problem.sense)
-        if gap is None or gap > PROVEN_GAP:
-            termination, reason = "completed", f"form {form.name} gives a bound; the solution read from it is worse"
+    gap = _gap(problem, instance, solution, bound)
+    if termination == "optimal" and form.relaxes and (gap is None or gap > PROVEN_GAP):
+        termination, reason = "completed", f"form {form.name} gives a bound; the solution read from it is worse"
+    if gap is not None and gap < -PROVEN_GAP:
+        reason = f"the solution is better than the bound {bound:.15g} of form {form.name}: its tolerances hide as much"
+        termination, bound = "error", None
     return Outcome(
         termination=termination,
         solution=solution,
@@ -79,6 +81,14 @@ def _outcome(problem: Problem, form: Form, instance: Instance, controls: Control
         options=solved.options,
         reason=reason,
     )
+
+
+def _gap(problem: Problem, instance: Instance, solution: Any, bound: float | None) -> float | None:  # noqa: ANN401
+    """Return the gap of what was read, None without a bound or where the judge will reject the solution."""
+    if solution is None or bound is None or instance.check(solution):
+        return None
+    objective = instance.evaluate(solution).objective
+    return relative_gap(objective, bound, problem.sense) if abs(objective - bound) > PROVEN_GAP else 0.0
 
 
 def _reporting(form: Form, instance: Instance, controls: Controls) -> Controls:

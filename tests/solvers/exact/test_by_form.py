@@ -1,8 +1,11 @@
 """Single forms on models that HiGHS's own defaults, or tolerances of 1e-9, call optimal at a wrong value."""
 
+from dataclasses import replace
+
 import pytest
 
 import gangopt
+from gangopt.solvers.exact import by_form
 from gangopt.solvers.highs import SolveSettings, compile_model, solve_arrays
 
 LOST = [
@@ -47,3 +50,16 @@ def test_a_form_that_cannot_be_built_in_time_ends_at_the_limit():
     result = gangopt.solve("allocation/random?jobs=2000&max_tasks=14&seed=1", form="choice", time_limit=0.01)
     assert (result.termination, result.solution_status) == ("time_limit", "none")
     assert "longer to build" in result.reason or "was over" in result.reason
+
+
+def test_a_better_solution_than_the_bound_ends_as_an_error_without_a_bound(monkeypatch):
+    def too_high(model, controls):
+        return replace(original(model, controls), bound=1e9)
+
+    original = by_form._solve
+    monkeypatch.setattr(by_form, "_solve", too_high)
+    result = gangopt.solve("parameters/random?blocks=6&servers=3&seed=27", form="groups")
+    assert (result.termination, result.solution_status, result.bound) == ("error", "feasible", None)
+    assert (
+        result.reason == "the solution is better than the bound 1000000000 of form groups: its tolerances hide as much"
+    )
