@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from gangopt.formulations.auction_columns import Column, app_columns
 from gangopt.instances.auction import AuctionInstance, log_of
 from gangopt.instances.auction_bids import CLUSTER
+from gangopt.instances.auction_score import score_of_logs
 
 __all__ = ["Goal", "goal_of", "mean_from_goal"]
 
@@ -80,7 +81,7 @@ def _takes_fewest_anywhere(columns: Sequence[Column]) -> bool:
 
 
 def mean_from_goal(instance: AuctionInstance, value: float, goal: Goal | None = None) -> float:
-    """Return the geometric mean of values that a value of the forms' `objective_value` stands for.
+    """Return the judge's objective that a value of the forms' `objective_value` stands for; it grows with the value.
 
     Parameters
     ----------
@@ -91,9 +92,16 @@ def mean_from_goal(instance: AuctionInstance, value: float, goal: Goal | None = 
     Returns
     -------
     float
-        0 where it says that fewer apps are served.
+        The geometric mean, or a number below 0 where the value says that fewer apps are served; see `score_of_logs`.
     """
     goal = goal_of(instance) if goal is None else goal
-    if goal.weight and value < goal.lowest - 0.5:
-        return 0.0
-    return math.exp(value / goal.servable) if goal.servable else 1.0
+    if not goal.servable:
+        return 1.0
+    if not goal.weight:
+        return math.exp(value / goal.servable)
+    # sums of logarithms with k apps short lie in a band of length W - 1; what lies between bands is rounding or a bound
+    short = min(goal.servable, max(0, math.ceil((goal.lowest - 0.5 - value) / goal.weight)))
+    total = min(max(value + goal.weight * short, goal.lowest), goal.lowest + goal.weight - 1.0)
+    if not short:
+        return math.exp(total / goal.servable)
+    return score_of_logs(total, goal.servable - short, goal.servable, instance.log_spread)

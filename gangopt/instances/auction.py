@@ -13,6 +13,7 @@ import numpy as np
 
 from gangopt.errors import InputError, shown
 from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, AppBid, Bundle, Bystander
+from gangopt.instances.auction_score import log_of, mean_value, score_of_logs
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.instances.checks import counts, labels
 from gangopt.instances.contract import Instance, Score, Violation
@@ -168,7 +169,8 @@ class AuctionInstance(Instance):
     def servable(self) -> int:
         """Most apps that can have a value above 0, by counting GPUs: apps of the fewest needed GPUs first.
 
-        It is attained whenever apps take their fewest GPUs anywhere in the cluster.
+        It is attained whenever apps take their fewest GPUs anywhere in the cluster. Where they do not, it can be more
+        than machines and racks have room for, and outcomes are then ordered by `score_of_logs`.
         """
         fewest = [least for i in range(len(self.apps)) if (least := self._fewest(i)) is not None]
         left, served = self.total, 0
@@ -178,6 +180,12 @@ class AuctionInstance(Instance):
                 break
             served += 1
         return served
+
+    @cached_property
+    def log_spread(self) -> tuple[float, float]:
+        """Natural logarithms of the least and of the greatest value above 0 in any bid; 0 and 0 without any."""
+        values = [value for app in self.apps for value in (*app.values, app.value_at_zero) if value]
+        return (log_of(min(values)), log_of(max(values))) if values else (0.0, 0.0)
 
     def _fewest(self, app: int) -> int | None:
         """Return the fewest GPUs that give an app a value above 0, None if none do."""
@@ -261,6 +269,8 @@ class AuctionInstance(Instance):
     def evaluate(self, solution: AuctionSolution) -> Score:
         """Return the geometric mean of the values that the apps end with, over the most apps that can have one.
 
+        An outcome that serves fewer apps than `servable` has an objective below 0, see `score_of_logs`.
+
         Parameters
         ----------
         solution : a feasible outcome
@@ -268,7 +278,7 @@ class AuctionInstance(Instance):
         Returns
         -------
         Score
-            Objective: see `mean_value`. Metrics: `served`, apps with a value above 0; `mean_of_served`, geometric mean
+            Objective: see `mean_value` and `score_of_logs`. Metrics: `served`, apps with a value above 0; `mean_of_served`, geometric mean
             over those; `max_rho` and `min_rho` of rho = 1 / V, None where it has no bound; `jain`, Jain's index of the
             values of rho of the served apps; `gpus_used`, `gpus_given` to bystanders and `gpus_left_over`; `placement`,
             mean over apps with GPUs of their value as a share of the best that as many GPUs could have; the least and
@@ -290,7 +300,10 @@ class AuctionInstance(Instance):
             "placement": self._placement(solution.bundles, values),
             **self._payments(solution),
         }
-        return Score(mean_value(values, self.servable), metrics)
+        if len(served) >= self.servable:
+            return Score(mean_value(values, self.servable), metrics)
+        logs = math.fsum(log_of(value) for value in served)
+        return Score(score_of_logs(logs, len(served), self.servable, self.log_spread), metrics)
 
     def _placement(self, bundles: Sequence[Bundle], values: Sequence[Fraction]) -> float | None:
         scores = []
@@ -328,26 +341,3 @@ class AuctionInstance(Instance):
 
 def _gpus(bundles: Iterable[Bundle]) -> int:
     return sum(count for bundle in bundles for _, count in bundle)
-
-
-def log_of(value: Fraction) -> float:
-    """Return the natural logarithm of a rational above 0, also where it is beyond the range of floats."""
-    return math.log(value.numerator) - math.log(value.denominator)
-
-
-def mean_value(values: Sequence[Fraction], number: int) -> float:
-    r"""Return the geometric mean of the largest values, :math:`(\prod V)^{1/n}` over the n largest; 1 for n = 0.
-
-    Parameters
-    ----------
-    values : V of every app, exact
-    number : n; 0 is returned if fewer than n values are above 0
-
-    Returns
-    -------
-    float
-    """
-    largest = sorted(values, reverse=True)[:number]
-    if len(largest) < number or (largest and largest[-1] <= 0):
-        return 0.0
-    return math.exp(math.fsum(log_of(value) for value in largest) / number) if number else 1.0

@@ -82,7 +82,35 @@ def test_the_objective_is_the_geometric_mean_over_those_that_can_have_a_value():
     assert score.metrics["gpus_left_over"] == 2
     assert score.metrics["placement"] == 1.0
     one = instance.evaluate(AuctionSolution((((0, 2),), ())))
-    assert (one.objective, one.metrics["max_rho"], one.metrics["mean_of_served"]) == (0.0, None, 0.25)
+    assert (one.metrics["max_rho"], one.metrics["mean_of_served"]) == (None, 0.25)
+    assert instance.evaluate(AuctionSolution(((), ()))).objective == -2.0 < one.objective < 0.0
+
+
+def test_fewer_apps_served_are_worse_than_any_values_of_more():
+    # three gangs of 2 on one machine each; counting promises 3, machines of 2, 3 and 1 hold 2
+    gangs = [AppBid.from_rows(str(value), [(2, "machine", value)]) for value in (1, 10**6, 3)]
+    instance = auction(gangs, racks=((2, 3, 1),))
+    assert instance.servable == 3
+    at = (((0, 2),), ((1, 2),))
+    scores = [
+        instance.evaluate(AuctionSolution(bundles)).objective
+        for bundles in (
+            ((), (), ()),
+            (at[0], (), ()),
+            ((), (), at[0]),
+            ((), at[0], ()),
+            (at[0], (), at[1]),
+            (at[0], at[1], ()),
+            ((), at[0], at[1]),
+        )
+    ]
+    assert scores == sorted(set(scores))
+    assert scores[-1] < 0
+
+
+def test_the_objective_of_one_app_is_its_value():
+    seven = AppBid.from_rows("a", [(1, "machine", 7)])
+    assert auction([seven]).evaluate(AuctionSolution((((0, 1),),))).objective == 7.0
 
 
 def test_more_apps_than_gpus_are_scored_over_as_many_as_there_are_gpus():

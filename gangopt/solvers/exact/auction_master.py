@@ -38,6 +38,9 @@ NEAR = 1e-8
 MOST_NEAR = 30
 """Most selections that are compared so, one after the other."""
 
+_CLOSED = 5e-10
+"""How far a selection may be from its bound, in the logarithm, and count as proven; half of what a result may be."""
+
 _WHOLE = 1e-6
 
 
@@ -181,7 +184,11 @@ class Master:
             incumbent = self._better(incumbent, point)
         self.partial = replace(incumbent, bound=bound)
         incumbent = self._close(rows, bound, reduced, incumbent)
-        return self._settle(rows, bound, reduced, incumbent) if incumbent.proven else incumbent
+        if not incumbent.proven:
+            return incumbent
+        found = self._settle(rows, bound, reduced, incumbent)
+        # nothing within `NEAR` is larger as a rational, and nothing else was left: the selection is its own bound
+        return replace(found, bound=self.logarithm(found.counts)) if found.exact and found.counts else found
 
     def read(self, optimum: Optimum) -> AuctionSolution:
         """Return the bundles of a selection that the model itself gave."""
@@ -260,19 +267,19 @@ class Master:
         limit = bound + np.minimum(reduced, 0.0)
         while True:
             least = max(bound - depth, self._value(incumbent))
-            if least >= bound - NEAR / 10:
+            if least >= bound - _CLOSED:
                 return replace(incumbent, bound=bound, proven=True)
             self.partial = replace(incumbent, bound=bound)
             if self._controls.remaining() == 0:
                 return self.partial
-            outcome = self._core(rows, limit >= least - NEAR / 10)
+            outcome = self._core(rows, limit >= least - _CLOSED)
             if outcome.values is not None:
                 incumbent = self._better(incumbent, self._whole_point)
             if outcome.termination not in {"optimal", "infeasible"}:
                 inside = bound if outcome.bound is None else min(bound, outcome.bound - self.offset)
                 return replace(incumbent, bound=max(inside, least), proven=False)
             value = self._value(incumbent)
-            if value >= least - NEAR / 10:
+            if value >= least - _CLOSED:
                 return replace(incumbent, bound=value, proven=True)
             depth = 4 * depth if incumbent.counts is None else min(4 * depth, bound - value)
             if incumbent.counts is None and least < limit.min():

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+import gangopt
 from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.instances.generators.auction import lying, random
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction import exact
@@ -259,3 +261,30 @@ def test_exclusion_rows_by_hand():
 def test_identical_apps_share_one_program():
     outcome = exact(lying(), Controls())
     assert outcome.metrics["programs"] <= 6
+
+
+def test_outcomes_that_counting_cannot_tell_apart_are_ordered():
+    # 4 GPUs for two gangs of 2, but only one machine of 2: every allocation serves one at most
+    apps = [AppBid.from_rows(name, [(2, "machine", value)]) for name, value in (("a", 1), ("b", 2))]
+    instance = cases.auction(apps, [(1, 1, 2)])
+    assert instance.servable == 2
+    rows = {row.method: row for row in gangopt.compare([instance], ["exact", "max_min_rho", "drf", "random"]).rows}
+    assert rows["exact"].proven and rows["exact"].best
+    assert rows["exact"].metrics["served"] == 1
+    assert gangopt.solve(instance).solution.bundles == ((), ((2, 2),))
+    worse = AuctionSolution((((2, 2),), ()))
+    nobody = AuctionSolution(((), ()))
+    scores = [instance.evaluate(item).objective for item in (nobody, worse, gangopt.solve(instance).solution)]
+    assert scores == sorted(set(scores))
+    for name in ("drf", "random"):
+        assert not rows[name].proven or rows[name].objective == rows["exact"].objective
+    assert not rows["drf"].best
+
+
+@pytest.mark.parametrize("form", ["nested_flow", "places"])
+def test_values_within_the_tolerance_of_each_other_end_as_optimal(form):
+    rows = [(k, "machine", F(999_999_999_997 + k, 250_000_000_000)) for k in range(1, 5)]
+    instance = cases.auction([AppBid.from_rows("a", rows)], [(3, 3)])
+    result = gangopt.solve(instance, f"exact?form={form}")
+    assert (result.termination, result.solution_status) == ("optimal", "optimal")
+    assert result.rel_gap <= 1e-9

@@ -1,0 +1,63 @@
+"""The number that orders the outcomes of an auction: the most apps served first, then the product of their values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+__all__ = ["log_of", "mean_value", "score_of_logs"]
+
+
+def log_of(value: Fraction) -> float:
+    """Return the natural logarithm of a rational above 0, also where it is beyond the range of floats."""
+    return math.log(value.numerator) - math.log(value.denominator)
+
+
+def mean_value(values: Sequence[Fraction], number: int) -> float:
+    r"""Return the geometric mean of the largest values, :math:`(\prod V)^{1/n}` over the n largest; 1 for n = 0.
+
+    Parameters
+    ----------
+    values : V of every app, exact
+    number : n; 0 is returned if fewer than n values are above 0
+
+    Returns
+    -------
+    float
+        Of one value that value itself, rounded once.
+    """
+    largest = sorted(values, reverse=True)[:number]
+    if len(largest) < number or (largest and largest[-1] <= 0):
+        return 0.0
+    if number == 1:
+        return float(largest[0])
+    return math.exp(math.fsum(log_of(value) for value in largest) / number) if number else 1.0
+
+
+def score_of_logs(total: float, served: int, servable: int, spread: tuple[float, float]) -> float:
+    r"""Return the score of an outcome that serves fewer apps than counting GPUs allows: below 0, and ordered.
+
+    With s apps served of n, the geometric mean m of their values, and all values of the bids between a and b,
+
+    .. math:: -(n - s - 1) - \frac{1 + \log (b / m)}{1 + \log (b / a)}
+
+    lies between -(n - s) and -(n - s - 1): one app more is better than any values, and then the larger mean is better.
+
+    Parameters
+    ----------
+    total : sum of the natural logarithms of the values of the apps served
+    served : s, less than n
+    servable : n, most apps that can have a value by counting GPUs
+    spread : logarithms of a and b
+
+    Returns
+    -------
+    float
+        -n if nobody is served.
+    """
+    if not served:
+        return -float(servable)
+    lowest, highest = spread
+    mean = min(max(total / served, lowest), highest)
+    return -float(servable - served - 1) - (1.0 + highest - mean) / (1.0 + highest - lowest)
