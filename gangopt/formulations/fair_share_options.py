@@ -18,7 +18,7 @@ __all__ = ["Option", "best_inside", "cheapest", "given_counts", "options_of", "r
 class Option(NamedTuple):
     """One bundle of an app.
 
-    Attributes
+    Parameters
     ----------
     app : index of the app
     level : 0 machine, 1 rack, 2 cluster

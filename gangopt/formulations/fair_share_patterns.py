@@ -7,7 +7,7 @@ r"""Form `patterns` of `fair_share`: bundles without places, and equal machines 
     \sum_p z_{cp} = N_c,\quad \sum_i x_{i1k} \le \sum_r y_{rk},\quad \sum_k k\, y_{rk} + \sum_{c \in r, p} |p| z_{cp}
     \le g_r,\quad \sum k\, x_{ilk} \le G
 
-A class c is the equal machines of one rack, a pattern p a multiset of sizes with sum |p| of at most a machine's GPUs,
+A class c is the equal machines of one rack, a pattern p a multiset of sizes whose sum is at most a machine's GPUs,
 and t_s(p) counts its parts of at least s. Sorted bundles fit sorted parts, so that every solution can be placed.
 """
 

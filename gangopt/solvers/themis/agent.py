@@ -30,7 +30,7 @@ MOST_SUBSET_GPUS = 16
 class TableRow(NamedTuple):
     """One row of a bid table.
 
-    Attributes
+    Parameters
     ----------
     gpus : GPUs in addition to those held
     level : narrowest level that holds them and those held: `machine`, `rack` or `cluster`
