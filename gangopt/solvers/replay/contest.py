@@ -12,7 +12,7 @@ from gangopt.arguments import unknown
 from gangopt.errors import InputError, NoSolutionError
 from gangopt.policy_registry import policies as known_policies
 from gangopt.solvers.replay.result import Replay
-from gangopt.solvers.replay.run import check_placement, replay
+from gangopt.solvers.replay.run import check_placement, check_slowdowns, replay
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
@@ -76,7 +76,8 @@ class Contest:
         """Return one row a policy: its metrics, the improvement on the first policy, and the gap to the bound.
 
         `improvement` is the mean completion time of the first policy that was replayed over the row's. `jct_bound` and
-        `jct_gap` are None where a policy changed numbers of GPUs, so that the bound does not hold for it.
+        `jct_gap` are None where a policy changed numbers of GPUs or made jobs faster than the log has them, so that the
+        bound does not hold for it.
         """
         first = next((item.replay for item in self.entries if item.replay is not None), None)
         return [self._row(item, first) for item in self.entries]
@@ -151,7 +152,10 @@ def contest(
     if workers is not None and workers < 1:
         raise InputError(f"workers={workers}: a whole number from 1 is needed")
     where, n_gpus = _cluster(cluster)
-    check_placement(placement, None if isinstance(where, int) else where)
+    machines = None if isinstance(where, int) else where
+    check_placement(placement, machines)
+    if overheads is not None:
+        check_slowdowns(overheads, machines)
     settings = {"overheads": overheads, "placement": placement, "seed": seed}
     run = _serial(workload, where, names, settings, on_progress)
     if executor == "processes":

@@ -81,7 +81,7 @@ class Engine:
         self._models = workload.texts("model") if overheads.by_model else None
         self._wake = math.inf
         self._started: list[int] = []
-        self._silent, self._left = 0, math.inf
+        self._silent, self._left, self._n_starts = 0, math.inf, 0
 
     def run(self) -> None:
         """Replay to the end of the last job.
@@ -119,14 +119,16 @@ class Engine:
         """Stop a policy that stops jobs before they progress, as a quantum shorter than the cost of a start does."""
         state = self.state
         if len(state.ended) or len(state.arrived):
-            self._silent, self._left = 0, math.inf
+            self._silent, self._left, self._n_starts = 0, math.inf, 0
             return
+        self._n_starts += len(self._started)
         self._silent += 1
         if self._silent % _LOOK_EVERY == 0:
             left = float(state.remaining(state.active).sum())
-            if left >= self._left:
+            # without starts the jobs that run only have not got over the cost of theirs
+            if left >= self._left and self._n_starts:
                 raise self._bad_plan(f"lets no job progress: asked {_LOOK_EVERY} times without any work done")
-            self._left = left
+            self._left, self._n_starts = left, 0
 
     def _next_end(self) -> float:
         running = self.state.running
@@ -197,7 +199,8 @@ class Engine:
 
     def _begin(self, jobs: Ints, gpus: Ints, asked: Floats, rates: Floats) -> None:
         state = self.state
-        self.fixed_gangs = self.fixed_gangs and bool((gpus == state.gpus[jobs]).all())
+        whole = (gpus == state.gpus[jobs]).all() and (asked <= 1.0).all()
+        self.fixed_gangs = self.fixed_gangs and bool(whole)
         again, models = state.starts[jobs] > 0, self._models
         seconds = self._overheads.seconds
         if models is None:

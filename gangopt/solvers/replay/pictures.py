@@ -60,7 +60,7 @@ def contest_chart(contest: Contest) -> Figure:
     for row, replay in enumerate(replays):
         axes = figure.add_subplot(grid[2 + row, :])
         _gantt(axes, replay, begin, scale)
-        axes.set_xlim(0, (last - begin) / scale[0])
+        axes.set_xlim(0, max(last - begin, 1e-9) / scale[0])
     place = f"{contest.cluster}, " if contest.cluster else ""
     title = f"{contest.workload.name or 'workload'} on {place}{contest.n_gpus:,} GPUs"
     figure.suptitle(plain_text(title + (" (partial)" if contest.interrupted else ""), 100), fontsize=11)
@@ -75,7 +75,8 @@ def _distribution(axes: Axes, replays: list[Replay], figure: str, label: str) ->
     for number, replay in enumerate(replays):
         values, shares = _quantiles(getattr(replay, figure))
         axes.step(values, shares, where="post", label=plain_text(replay.policy), **_look(number))
-    axes.set_xscale("log")
+    if any(getattr(replay, figure).any() for replay in replays):
+        axes.set_xscale("log")
     axes.set_ylim(0, 1)
     axes.set_xlabel(label)
     axes.set_ylabel("share of jobs" if figure == "jct" else "share of apps")
@@ -119,7 +120,8 @@ def _gantt(axes: Axes, replay: Replay, begin: float, scale: tuple[float, str]) -
     hue = (jobs * 0.618034) % 1.0
     picture = colormaps["rainbow"](hue)
     picture[jobs < 0] = 1.0
-    extent = ((first - begin) / scale[0], (max(last, first + 1e-9) - begin) / scale[0], float(replay.n_gpus), 0.0)
+    left, right = first - begin, max(last - begin, first - begin + 1e-9)
+    extent = (left / scale[0], right / scale[0], float(replay.n_gpus), 0.0)
     axes.imshow(picture, aspect="auto", interpolation="nearest", extent=extent)
     total = int(replay.starts.sum())
     part = "" if runs == total else f", the first {runs:,} of {total:,} runs"

@@ -50,11 +50,12 @@ class Replay:
     cluster : name of the cluster, empty where GPUs were only counted
     n_gpus : GPUs of the cluster
     seed : of the policy's random numbers
+    submitted : s, when each job began to wait: at its arrival, or when the phase before it in its app had ended
     first_start, end : s on the workload's clock, shape (jobs,)
     executed : s that each job held GPUs, shape (jobs,)
     service : GPU s that each job held, shape (jobs,)
     starts : how often each job started, shape (jobs,)
-    fixed_gangs : whether every job always held the GPUs of the workload
+    fixed_gangs : whether every job always held the GPUs of the workload and was never faster than in it
     localities : job seconds by narrowest level that held the job, empty where GPUs were only counted
     seconds : wall time of the replay
     log : every arrival, start, stop and end
@@ -66,6 +67,7 @@ class Replay:
     cluster: str
     n_gpus: int
     seed: int
+    submitted: Floats
     first_start: Floats
     end: Floats
     executed: Floats
@@ -84,8 +86,8 @@ class Replay:
 
     @cached_property
     def queueing(self) -> Floats:
-        """Time in s that every job waited, before its first start and between runs."""
-        return np.asarray(self.jct - self.executed)
+        """Time in s that every job waited since it was submitted, before its first start and between runs."""
+        return np.asarray(self.end - self.submitted - self.executed)
 
     @cached_property
     def rho(self) -> Floats:
@@ -108,10 +110,10 @@ class Replay:
             "avg_queueing": float(self.queueing.mean()),
             "preemptions": int((self.starts - 1).sum()),
             "gpu_seconds": float(self.service.sum()),
-            "utilisation": float(self.service.sum()) / (self.n_gpus * span),
+            "utilisation": float(self.service.sum()) / (self.n_gpus * span) if span else None,
             "max_rho": float(self.rho.max()),
             "mean_rho": float(self.rho.mean()),
-            "jain": jain(self.rho),
+            "jain": jain(self.rho) if self.rho.any() else None,
             "placement_score": self._placement_score(),
         }
 

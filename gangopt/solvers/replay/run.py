@@ -13,7 +13,7 @@ from gangopt.policy_registry import policies
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine, Progress
 from gangopt.solvers.replay.machines import rule
-from gangopt.solvers.replay.ready import check_sizes
+from gangopt.solvers.replay.ready import check_durations, check_sizes
 from gangopt.solvers.replay.result import Replay
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gangopt.solvers.replay.records import Policy
     from gangopt.topology import Cluster
 
-__all__ = ["check_placement", "replay", "resolve_cluster"]
+__all__ = ["check_placement", "check_slowdowns", "replay", "resolve_cluster"]
 
 
 def replay(
@@ -56,21 +56,25 @@ def replay(
     Raises
     ------
     InputError
-        If a job has no duration or is larger than the cluster, or the workload lacks what the policy needs: the message
-        names the first such job.
+        If a job has no duration, one that its arrival's number cannot resolve, or is larger than the cluster, if the
+        workload lacks what the policy needs (the message names the first such job), or if `placement` or slowdowns are
+        given where GPUs are only counted.
     """
     jobs, where, n_gpus = _workload(workload), *resolve_cluster(cluster)
     chosen, name = _policy(policy, jobs, where)
     jobs.require("duration")
+    check_durations(jobs)
     check_sizes(jobs, n_gpus, "" if where is None else where.name)
     check_placement(placement, where)
+    costs = Overheads() if overheads is None else overheads
+    check_slowdowns(costs, where)
     begin = time.perf_counter()
     engine = Engine(
         jobs,
         chosen,
         where,
         n_gpus,
-        Overheads() if overheads is None else overheads,
+        costs,
         placement=placement,
         seed=seed,
         on_progress=on_progress,
@@ -83,6 +87,7 @@ def replay(
         cluster="" if where is None else where.name,
         n_gpus=n_gpus,
         seed=seed,
+        submitted=state.submitted,
         first_start=state.first_start,
         end=state.ended_at,
         executed=state.executed(everyone),
@@ -149,6 +154,19 @@ def check_placement(placement: str | None, cluster: Cluster | None) -> None:
     rule(placement)
     if cluster is None:
         raise InputError(f"placement={placement}: GPUs are only counted; a cluster with machines is needed")
+
+
+def check_slowdowns(overheads: Overheads, cluster: Cluster | None) -> None:
+    """Check that there are machines where jobs are slowed down by their place.
+
+    Raises
+    ------
+    InputError
+        If not.
+    """
+    if overheads.slowdowns and cluster is None:
+        level, factor = next(iter(overheads.slowdowns.items()))
+        raise InputError(f"slowdown {level}={factor:g}: GPUs are only counted; a cluster with machines is needed")
 
 
 def _policy(given: Any, jobs: Workload, where: Cluster | None) -> tuple[Policy, str]:  # noqa: ANN401 - checked here

@@ -50,6 +50,7 @@ class State:
     status : 0 not yet submitted, 1 waiting, 2 running, 3 ended
     held : GPUs that each job holds
     first_start : when each job started first, infinite before
+    submitted : when each job began to wait: its arrival, or the end of the phase before it in its app if that is later
     overheads : as given
     sensitive : whether the workload calls each job network-intensive
     starts : how often each job has started
@@ -84,6 +85,7 @@ class State:
         self.status: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
         self.held: Ints = np.zeros(n, dtype=np.int64)
         self.first_start: Floats = np.full(n, np.inf)
+        self.submitted: Floats = np.full(n, np.inf)
         self.starts: Ints = np.zeros(n, dtype=np.int64)
         self.ended_at: Floats = np.full(n, np.nan)
         self.place: list[Place] = [()] * n
@@ -152,6 +154,7 @@ class State:
         self._running = None
         self.status[jobs] = WAITING
         self._since[jobs] = self.now
+        self.submitted[jobs] = self.now
         self.active = np.sort(np.concatenate([self.active, jobs]))
 
     def start(self, jobs: Ints, gpus: Ints, rates: Floats, delays: Floats) -> None:

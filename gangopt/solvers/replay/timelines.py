@@ -63,7 +63,9 @@ def _means(time: Floats, steps: Ints, edges: Floats) -> Floats:
     order = np.argsort(time, kind="stable")
     at, level = time[order], np.cumsum(steps[order]).astype(np.float64)
     area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(at))])
-    return np.asarray(np.diff(np.interp(edges, at, area)) / np.diff(edges))
+    widths = np.diff(edges)
+    means = np.divide(np.diff(np.interp(edges, at, area)), widths, out=np.zeros(len(widths)), where=widths > 0)
+    return np.asarray(means)
 
 
 def _delays(log: Log) -> tuple[Floats, Floats, Ints]:

@@ -247,3 +247,50 @@ def test_jobs_that_no_policy_could_replay_are_left_out_and_counted():
     ]
     assert replayable(THREE, 4) == THREE
     assert replayable(THREE, 4).notices == ()
+
+
+def test_runs_faster_than_the_log_have_no_bound():
+    # the gang keeps its 4 GPUs and gets more parameter servers than the log gave it
+    columns = {"speed": ["async 1 0.1 0.1 0.1"], "ps": [1], "workers": [4], "steps": [1000]}
+    jobs = gangopt.Workload.from_columns({"id": ["a"], "arrival": [0], "gpus": [4], "duration": [1000], **columns})
+    faster, fixed = contest(jobs, 4, ["optimus", "fifo"]).rows()
+    assert faster["avg_jct"] < 1000
+    assert (faster["fixed_gangs"], faster["jct_bound"], faster["jct_gap"]) == (False, None, None)
+    assert (fixed["fixed_gangs"], fixed["jct_gap"]) == (True, pytest.approx(0, abs=1e-9))
+
+
+def test_slowdowns_of_counted_gpus_are_refused():
+    slow = Overheads(slowdowns={"rack": 1.5})
+    message = r"slowdown rack=1.5: GPUs are only counted; a cluster with machines is needed"
+    with pytest.raises(InputError, match=message):
+        contest(THREE, 2, ["fifo"], overheads=slow)
+    with pytest.raises(InputError, match=message):
+        gangopt.replay(THREE, 2, "fifo", overheads=slow)
+
+
+LOST = workload((0, 1, 5), (1e9, 1, 1e-9))
+
+
+def test_durations_that_the_clock_cannot_resolve_are_refused_or_left_out():
+    message = (
+        "job j1: a duration of 1e-09 s is lost beside its arrival at 1000000000 s; longer durations or "
+        "arrivals nearer 0 are needed"
+    )
+    with pytest.raises(InputError) as caught:
+        gangopt.replay(LOST, 1, "fifo")
+    assert str(caught.value) == message
+    ready = replayable(LOST, 1)
+    assert ready.ids == ("j0",)
+    notice = ready.notices[0]
+    assert (notice.name, notice.message) == ("lost-durations", "job j1 has a duration that is lost beside its arrival")
+
+
+def test_jobs_that_end_at_their_arrival_have_no_shares_of_it(tmp_path):
+    # 16 times as fast as in the log, 2e-7 s at 1e9 s are none
+    columns = {"speed": ["async 1 0 0 0"], "ps": [1], "workers": [1]}
+    jobs = workload((1e9, 1, 2e-7), **columns)
+    played = contest(jobs, 16, ["drf?interval=1"])
+    metrics = played.entries[0].replay.metrics
+    assert (metrics["makespan"], metrics["utilisation"], metrics["jain"]) == (0, None, None)
+    write_contest(played, tmp_path / "played.html")
+    assert "drf" in contest_text(played)

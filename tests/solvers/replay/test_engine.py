@@ -296,3 +296,15 @@ def test_work_done_must_be_work_asked():
 
     with pytest.raises(SolverError, match=r"at 10 s: job j0 did 8\.0 s of 10\.0 s of work"):
         engine(tampering(forget_work)).run()
+
+
+def test_queueing_counts_from_when_a_job_may_run():
+    app, phase = ["a", "a", None], [0, 1, None]
+    played = gangopt.replay(workload([0, 0, 9], [1] * 3, [10, 5, 1], app=app, phase=phase), 1, "fifo")
+    # j1 may run from 10 on; the order of the file puts it before j2
+    assert played.end.tolist() == [10, 15, 16]
+    assert played.submitted.tolist() == [0, 10, 9]
+    assert played.queueing.tolist() == (played.first_start - played.submitted).tolist()
+    arrivals = played.events().filter(event="arrive").sort("job")["time"].to_list()
+    assert arrivals == played.submitted.tolist()
+    assert played.jct.tolist() == (played.end - [0, 0, 9]).tolist()

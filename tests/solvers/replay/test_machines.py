@@ -207,3 +207,17 @@ def test_a_model_without_a_checkpoint_time_is_named():
     jobs = workload(*PREEMPTED, model=["lenet", None])
     with pytest.raises(InputError, match="overheads: no checkpoint time for the model 'lenet'; known are alexnet, goo"):
         gangopt.replay(jobs, 1, "srtf", overheads=Overheads(by_model=True))
+
+
+def test_a_start_longer_than_a_thousand_looks_is_no_standstill():
+    jobs = workload((0, 1, 10), (0, 1, 10))
+    long = Overheads(start=5000)
+    assert gangopt.replay(jobs, 1, "time-sharing?quantum=6000", overheads=long).end.tolist() == [5010, 10020]
+
+    class Watching:
+        name = "watching"
+
+        def decide(self, state):
+            return Plan(state.active, preempt=False, wake=state.now + 1)
+
+    assert gangopt.replay(jobs, 1, Watching(), overheads=long).end.tolist() == [5010, 10020]
