@@ -166,7 +166,7 @@ def replays(
     ----------
     given : jobs on machines
     policies : names with arguments
-    overheads : costs in time, None for nothing
+    overheads : costs in time, None for nothing; slowdowns are left out where GPUs are only counted, without places
     seed : of whatever the policies do at random
 
     Returns
@@ -179,6 +179,8 @@ def replays(
     InputError
         If a policy is unknown, or none of them can be replayed.
     """
+    if overheads is not None and isinstance(given.cluster, int):
+        overheads = replace(overheads, slowdowns={})
     run = contest(given.workload, given.cluster, policies, overheads=overheads, seed=seed, bound=False)
     if run.interrupted:
         # half a table would pass for a whole one
