@@ -31,7 +31,7 @@ __all__ = ["fill_places", "hint_places", "places_model", "read_places"]
 Key = tuple[int, int, int, int]
 
 
-def fill_places(block: Any, instance: AuctionInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+def fill_places(block: Any, instance: AuctionInstance, *, all_served: bool = False) -> None:  # noqa: ANN401 - Pyomo
     """Put the choice of places on a Block.
 
     Public components: Var `assign` [app, level, place, GPUs], 1 if the app gets that many GPUs in that place (level 0
@@ -42,6 +42,7 @@ def fill_places(block: Any, instance: AuctionInstance) -> None:  # noqa: ANN401 
     ----------
     block : ConcreteModel or Block, empty
     instance : the auction
+    all_served : whether some allocation is known to give every app a value
 
     Raises
     ------
@@ -76,7 +77,7 @@ def fill_places(block: Any, instance: AuctionInstance) -> None:  # noqa: ANN401 
             i: Chooser(1, not app.value_at_zero, [block.assign[key] for key in keys[i]], [logs[key] for key in keys[i]])
             for i, app in enumerate(instance.apps)
         }
-        add_goal(block, block.apps, choosers, goal_of(instance))
+        add_goal(block, block.apps, choosers, goal_of(instance, all_served=all_served, columns=columns))
         block.machines = Set(initialize=sorted(place for level, place in inside if level == MACHINE))
         block.racks = Set(initialize=sorted(place for level, place in inside if level == RACK))
 
@@ -98,10 +99,10 @@ def _containing(instance: AuctionInstance, level: int, place: int) -> list[tuple
     return [(RACK, place), (CLUSTER, 0)] if level == RACK else [(CLUSTER, 0)]
 
 
-def places_model(instance: AuctionInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
+def places_model(instance: AuctionInstance, *, all_served: bool = False) -> Any:  # noqa: ANN401 - Pyomo is untyped
     """Return a ConcreteModel of form `places` with its Objective; see `fill_places`."""
     model = ConcreteModel(name=instance.name)
-    fill_places(model, instance)
+    fill_places(model, instance, all_served=all_served)
     model.objective = Objective(expr=model.objective_value, sense=maximize)
     return model
 

@@ -31,12 +31,14 @@ class MachineClass:
     alone : whether it is a class of its own, which is cut piece by piece
     patterns : multisets of machine-level sizes with a sum of at most `gpus`, parts falling, without the empty one; of
         a machine alone the sizes themselves, each a pattern of one part
+    too_many : whether there are more than `MAX_PATTERNS` of those multisets
     """
 
     gpus: int
     machines: tuple[int, ...]
     alone: bool
     patterns: tuple[Pattern, ...]
+    too_many: bool = False
 
     def most(self, pattern: int) -> int:
         """Return how often a pattern can be cut out of the class."""
@@ -150,11 +152,12 @@ def _machine_classes(
     class_of: dict[int, int] = {}
     for (gpus, own), machines in sorted(members.items(), key=lambda item: (-item[0][0], item[1])):
         cuts = patterns[gpus]
+        too_many = cuts is None
         if own >= 0 or cuts is None:
             cuts = [(size,) for size in sizes if size <= gpus]
         if cuts or own in homes:
             class_of |= dict.fromkeys(machines, len(classes))
-            classes.append(MachineClass(gpus, tuple(machines), own >= 0, tuple(sorted(cuts, reverse=True))))
+            classes.append(MachineClass(gpus, tuple(machines), own >= 0, tuple(sorted(cuts, reverse=True)), too_many))
     return tuple(classes), class_of
 
 

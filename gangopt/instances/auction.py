@@ -278,11 +278,12 @@ class AuctionInstance(Instance):
         Returns
         -------
         Score
-            Objective: see `mean_value` and `score_of_logs`. Metrics: `served`, apps with a value above 0; `mean_of_served`, geometric mean
-            over those; `max_rho` and `min_rho` of rho = 1 / V, None where it has no bound; `jain`, Jain's index of the
-            values of rho of the served apps; `gpus_used`, `gpus_given` to bystanders and `gpus_left_over`; `placement`,
-            mean over apps with GPUs of their value as a share of the best that as many GPUs could have; the least and
-            mean share kept and `payments`, a record for every app, where there are payments.
+            Objective: see `mean_value` and `score_of_logs`. Metrics: `served`, apps with a value above 0;
+            `mean_of_served`, geometric mean over those; `max_rho` and `min_rho` of rho = 1 / V, None where it has no
+            bound; `jain`, Jain's index of the values of rho of the served apps; `gpus_used`, `gpus_given` to bystanders
+            and `gpus_left_over`; `placement`, mean over apps with GPUs of their value as a share of the best that as
+            many GPUs could have; the least and mean share kept and `payments`, a record for every app, where there are
+            payments.
         """
         values = [self.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
         served = [value for value in values if value]

@@ -12,6 +12,7 @@ from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import Bundle
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact.auction_by_places import prefers_places, solve_places
 from gangopt.solvers.exact.auction_master import Master, Optimum
 from gangopt.solvers.exact.auction_payments import Payments, payments_of
 from gangopt.solvers.heuristics.auction_greedy import greedy
@@ -24,7 +25,7 @@ def exact(
     controls: Controls,
     *,
     payments: bool = True,
-    form: Literal["nested_flow", "places", "bids"] = "nested_flow",
+    form: Literal["auto", "nested_flow", "places", "bids"] = "auto",
 ) -> Outcome:
     r"""Maximise the product of the values over the most apps that can be served, and find every payment.
 
@@ -38,8 +39,9 @@ def exact(
     ----------
     instance : the auction
     controls : settings of the call
-    payments : whether to find the payments as well; only with form `nested_flow`
-    form : another one than `nested_flow` is built and solved whole, to compare; the relaxation and cores are not used
+    payments : whether to find the payments as well; form `bids` finds none
+    form : `auto` takes `places` where it is the smaller one, see `prefers_places`, and else `nested_flow`; only the
+        latter has relaxation and cores, the others are built and solved whole
 
     Returns
     -------
@@ -47,8 +49,10 @@ def exact(
         The bundles are those before payment, which is what the objective judges; `payments` has bounds on c, equal
         where the payment is proven. At a time limit the rest of them are intervals.
     """
-    if form != "nested_flow":
+    if form == "bids":
         return _whole(instance, controls, form)
+    if form == "places" or (form == "auto" and prefers_places(instance)):
+        return solve_places(instance, controls, payments=payments)
     begin = time.perf_counter()
     solution = greedy(instance) if controls.start is None else controls.start
     bundles: tuple[Bundle, ...] = solution.before_payment

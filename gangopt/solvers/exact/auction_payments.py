@@ -13,9 +13,10 @@ from gangopt.instances.auction_solution import Payment
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction_master import Counts, Master, Optimum
 
-__all__ = ["Payments", "payments_of"]
+__all__ = ["FREE", "Payments", "below", "payments_of"]
 
 FREE: Payment = (Fraction(1), Fraction(1))
+"""Of an app that keeps all."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,12 @@ def _without_one(master: Master, optimum: Optimum, g: int, own: list[int]) -> tu
     for j, product in others.items():
         high = product / found.product
         # the bound may be as much too low as rounding makes it
-        low = high if found.proven else min(high, _below(log_of(product) - found.bound))
+        low = high if found.proven else min(high, below(log_of(product) - found.bound))
         bounds[j] = (low, high)
     return bounds, found.exact
 
 
-def _below(logarithm: float) -> Fraction:
+def below(logarithm: float) -> Fraction:
     """Return a rational below exp of a logarithm that may be rounded up."""
     return Fraction(math.exp(logarithm - 1e-9)) if math.isfinite(logarithm) else Fraction(0)
 

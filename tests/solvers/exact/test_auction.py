@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given, settings
 
 import gangopt
-from gangopt.instances.auction_bids import AppBid
+from gangopt.errors import SolverError
+from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.instances.generators.auction import lying, random
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction import exact
+from gangopt.solvers.exact.auction_by_places import prefers_places
 from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen
 from gangopt.solvers.exact.auction_master import Master
+from gangopt.solvers.highs import solve_model
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
 cases = importlib.util.module_from_spec(spec)
@@ -269,7 +272,8 @@ def test_outcomes_that_counting_cannot_tell_apart_are_ordered():
     instance = cases.auction(apps, [(1, 1, 2)])
     assert instance.servable == 2
     rows = {row.method: row for row in gangopt.compare([instance], ["exact", "max_min_rho", "drf", "random"]).rows}
-    assert rows["exact"].proven and rows["exact"].best
+    assert rows["exact"].proven
+    assert rows["exact"].best
     assert rows["exact"].metrics["served"] == 1
     assert gangopt.solve(instance).solution.bundles == ((), ((2, 2),))
     worse = AuctionSolution((((2, 2),), ()))
@@ -288,3 +292,79 @@ def test_values_within_the_tolerance_of_each_other_end_as_optimal(form):
     result = gangopt.solve(instance, f"exact?form={form}")
     assert (result.termination, result.solution_status) == ("optimal", "optimal")
     assert result.rel_gap <= 1e-9
+
+
+def large_machines(apps=6, held=()):
+    """Apps with rows of 5 to 30 GPUs on machines of 60 and 80: places are few, ways to cut them many."""
+    bids = [
+        AppBid.from_rows(
+            f"a{i}",
+            [
+                (k, level, F(10 * k + i, 3 + 2 * at))
+                for k in range(5 + i, 31, 4 + i % 3)
+                for at, level in enumerate(LEVELS)
+            ],
+            held=held if i == 0 else (),
+        )
+        for i in range(apps)
+    ]
+    return cases.auction(bids, [(60, 80)])
+
+
+@pytest.mark.parametrize("held", [(), ((1, 2),)])
+def test_few_large_machines_are_solved_by_their_places(held):
+    result = gangopt.solve(large_machines(held=held), time_limit=60)
+    assert (result.termination, result.form) == ("optimal", "places")
+    assert result.metrics["payments_proven"] == 6
+
+
+def test_small_machines_keep_the_form_that_tells_ties_apart():
+    for name in ("one-large-machine", "two-apps-two-racks", "random?apps=10&seed=3", "uniform?seed=1"):
+        assert not prefers_places(gangopt.load(f"auction/{name}"))
+
+
+@settings(max_examples=40)
+@given(instance=cases.auctions())
+def test_places_find_the_same_optimum_and_payments(instance):
+    outcome = exact(instance, Controls(), form="places")
+    assert outcome.termination == "optimal"
+    served, product, _ = cases.enumerate_best(instance)
+    values = values_of(instance, outcome.solution)
+    assert (sum(map(bool, values)), math.prod((v for v in values if v), start=F(1))) == (served, product)
+    shares = enumerated_shares(instance, outcome.solution)
+    assert outcome.solution.payments == tuple((share, share) for share in shares)
+
+
+def test_places_keep_what_is_known_at_a_time_limit():
+    instance = large_machines()
+    outcome = exact(instance, Controls(time_limit=1e-9), form="places")
+    assert outcome.termination == "time_limit"
+    assert instance.check(outcome.solution) == []
+    assert not outcome.solution.payments
+
+
+def test_places_without_payments():
+    assert not exact(large_machines(), Controls(), payments=False).solution.payments
+
+
+def test_places_that_the_solver_cannot_solve_are_an_error(monkeypatch):
+    def refuse(model, settings, **_):
+        return dataclasses.replace(solve_model(model, settings), termination="infeasible", message="no")
+
+    monkeypatch.setattr("gangopt.solvers.highs.solve_model", refuse)
+    with pytest.raises(SolverError, match="form places ended as infeasible: no"):
+        exact(large_machines(), Controls())
+
+
+def test_payments_of_places_stay_intervals_once_interrupted(monkeypatch):
+    calls = []
+
+    def interrupt(model, settings, **_):
+        calls.append(model)
+        found = solve_model(model, settings)
+        return dataclasses.replace(found, termination="interrupted") if len(calls) > 1 else found
+
+    monkeypatch.setattr("gangopt.solvers.highs.solve_model", interrupt)
+    outcome = exact(large_machines(), Controls())
+    assert (outcome.termination, len(calls)) == ("interrupted", 2)
+    assert outcome.solution.payments[-1] == (F(0), F(1))

@@ -1,0 +1,186 @@
+"""Exact auction by form `places`: one model for the allocation, and one without each app for its payment."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gangopt.errors import SolverError
+from gangopt.formulations.auction_columns import app_columns, app_groups
+from gangopt.formulations.auction_goal import goal_of, mean_from_goal
+from gangopt.formulations.auction_places import hint_places, places_model, read_places
+from gangopt.formulations.auction_racks import MAX_PATTERNS, plan_of
+from gangopt.instances.auction import AuctionInstance, log_of
+from gangopt.instances.auction_bids import CLUSTER, MACHINE, Bundle
+from gangopt.instances.auction_solution import AuctionSolution, Payment
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
+from gangopt.solvers.exact.auction_payments import FREE, below
+from gangopt.solvers.heuristics.auction_greedy import greedy
+
+if TYPE_CHECKING:
+    from gangopt.solvers.highs import SolverOutcome
+
+__all__ = ["prefers_places", "solve_places"]
+
+FEW_WAYS = 1_000
+"""Patterns and arcs up to which form `nested_flow` is taken in any case: it tells ties apart."""
+
+
+def prefers_places(instance: AuctionInstance) -> bool:
+    """Return whether form `places` has fewer columns than `nested_flow` has patterns and arcs, if these are many.
+
+    So it is with few and large machines: there are few places, and very many ways to cut and fill them. Machines that
+    can be cut in too many ways to list count with as many as are listed at most.
+
+    Parameters
+    ----------
+    instance : the auction
+
+    Returns
+    -------
+    bool
+    """
+    columns = app_columns(instance)
+    goal = goal_of(instance, columns=columns)
+    plan = plan_of(instance, app_groups(instance, all_served=goal.all_served, columns=columns))
+    ways = sum(MAX_PATTERNS if kind.too_many else len(kind.patterns) for kind in plan.machine_classes)
+    ways += sum(len(kind.fills) + len(kind.leaves) + len(kind.takes) for kind in plan.rack_classes)
+    if ways <= FEW_WAYS:
+        return False
+    sizes = (np.sort(instance.offered), np.sort(instance.rack_offered))
+    number = 0
+    for i, own in enumerate(columns):
+        for column in own:
+            if column.level == CLUSTER:
+                number += 1
+            elif instance.apps[i].held:
+                number += sum(column.gpus <= size for _, size in instance.places(i, column.level))
+            else:
+                rooms = sizes[0 if column.level == MACHINE else 1]
+                number += len(rooms) - int(np.searchsorted(rooms, column.gpus))
+            if number >= ways:
+                return False
+    return True
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Bundles of one model, None without any; the bound is on the model's objective."""
+
+    bundles: tuple[Bundle, ...] | None
+    bound: float
+    solved: SolverOutcome
+    build_seconds: float
+
+
+def solve_places(instance: AuctionInstance, controls: Controls, *, payments: bool) -> Outcome:
+    """Build and solve form `places`, and once more without each app that won GPUs.
+
+    Parameters
+    ----------
+    instance : the auction
+    controls : settings of the call
+    payments : whether to find the payments as well
+
+    Returns
+    -------
+    Outcome
+        As of `exact`; products are compared as rationals, but no second best is looked for, so `exact` is 0.
+    """
+    begin = time.perf_counter()
+    given: tuple[Bundle, ...] = (greedy(instance) if controls.start is None else controls.start).before_payment
+    trajectory: list[tuple[float, float | None, float | None]] = []
+
+    def report(bundles: tuple[Bundle, ...], bound: float | None) -> None:
+        trajectory.append((controls.elapsed(), instance.evaluate(AuctionSolution(bundles)).objective, bound))
+        if controls.on_progress is not None:
+            controls.on_progress(ProgressEvent(*trajectory[-1]))
+
+    report(given, None)
+    found = _solve(instance, controls, given)
+    bundles = given if found.bundles is None else found.bundles
+    if _score(instance, given) > _score(instance, bundles):
+        bundles = given
+    bound = mean_from_goal(instance, found.bound) if math.isfinite(found.bound) else None
+    report(bundles, bound)
+    termination, reason = found.solved.termination, found.solved.message
+    shares: tuple[Payment, ...] = ()
+    programs, building = 1, found.build_seconds
+    if payments and termination == "optimal":
+        shares, others = _payments(instance, controls, bundles)
+        programs, building = programs + len(others), building + sum(item.build_seconds for item in others)
+        if any(low < high for low, high in shares):
+            termination = "interrupted" if others and others[-1].solved.termination == "interrupted" else "time_limit"
+            reason = "some payments are only known to lie in an interval"
+    return Outcome(
+        termination=termination,
+        solution=AuctionSolution(bundles, shares),
+        bound=bound,
+        form="places",
+        build_seconds=building,
+        solve_seconds=time.perf_counter() - begin - building,
+        trajectory=tuple(trajectory),
+        solver=found.solved.solver,
+        version=found.solved.version,
+        options=found.solved.options,
+        metrics={"programs": programs, "compared_exactly": 0, "exact": 0.0},
+        reason=reason,
+    )
+
+
+def _score(instance: AuctionInstance, bundles: Sequence[Bundle]) -> tuple[int, Fraction]:
+    served = [value for i, bundle in enumerate(bundles) if (value := instance.value(i, bundle))]
+    return len(served), math.prod(served, start=Fraction(1))
+
+
+def _solve(
+    instance: AuctionInstance, controls: Controls, given: tuple[Bundle, ...], *, all_served: bool = False
+) -> _Found:
+    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.highs import solve_model
+
+    begin = time.perf_counter()
+    model = places_model(instance, all_served=all_served)
+    hint_places(model, instance, AuctionSolution(given))
+    built = time.perf_counter() - begin
+    settings = replace(settings_of(controls), on_progress=None, explain=False)
+    solved = solve_model(model, settings, warm_start=True)
+    if solved.termination in {"infeasible", "unbounded", "error"}:
+        # an auction always has an outcome
+        raise SolverError(f"{instance.name}: form places ended as {solved.termination}: {solved.message}")
+    bundles = None if solved.values is None else read_places(model, instance).bundles
+    return _Found(bundles, math.inf if solved.bound is None else solved.bound, solved, built)
+
+
+def _payments(
+    instance: AuctionInstance, controls: Controls, bundles: tuple[Bundle, ...]
+) -> tuple[tuple[Payment, ...], list[_Found]]:
+    """Return bounds on c of every app, as `payments_of` does, and the models that were solved for them."""
+    values = [instance.value(i, bundle) for i, bundle in enumerate(bundles)]
+    shares = [FREE] * len(bundles)
+    models: list[_Found] = []
+    for i, bundle in enumerate(bundles):
+        others = [j for j, value in enumerate(values) if value and j != i]
+        if not bundle or not values[i] or not others:
+            continue
+        interrupted = bool(models) and models[-1].solved.termination == "interrupted"
+        if interrupted or controls.remaining() == 0:
+            shares[i] = (Fraction(0), Fraction(1))
+            continue
+        part = dataclasses.replace(instance, apps=tuple(instance.apps[j] for j in others))
+        own = tuple(bundles[j] for j in others)
+        found = _solve(part, replace(controls, rel_gap=0.0), own, all_served=True)
+        models.append(found)
+        product = _score(part, own)[1]
+        best = product if found.bundles is None else max(product, _score(part, found.bundles)[1])
+        high = product / best
+        proven = found.solved.termination == "optimal"
+        shares[i] = (high if proven else min(high, below(log_of(product) - found.bound)), high)
+    return tuple(shares), models
