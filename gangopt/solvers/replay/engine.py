@@ -8,13 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gangopt.errors import InputError, SolverError
 from gangopt.solvers.replay.conservation import check_end, check_event
 from gangopt.solvers.replay.costs import Overheads
+from gangopt.solvers.replay.eviction import settle
 from gangopt.solvers.replay.filling import fill
 from gangopt.solvers.replay.log import ARRIVE, END, START, STOP, Log
-from gangopt.solvers.replay.machines import Place, rule
+from gangopt.solvers.replay.machines import SURE, Place, rule
 from gangopt.solvers.replay.phases import Phases
 from gangopt.solvers.replay.records import Floats, Ints, Plan, Policy
 from gangopt.solvers.replay.state import RUNNING, WAITING, State
@@ -149,6 +151,9 @@ class Engine:
         state = self.state
         sizes = self._checked(plan)
         keeps = state.is_running(plan.order)
+        if plan.preempt and state.machines is not None and plan.places is None and self._may_refuse():
+            self._follow_in_place(plan, sizes, keeps)
+            return
         if plan.preempt:
             chosen = fill(sizes, state.n_gpus, skip=plan.skip)
             rates = 1.0 if plan.rates is None else plan.rates
@@ -162,6 +167,29 @@ class Engine:
             self._start_counted(plan, waits[fits], sizes)
         else:
             self._start_placed(plan, sizes, waits)
+
+    def _may_refuse(self) -> bool:
+        """Return whether a gang may find no place though there are GPUs enough."""
+        chosen: Any = self._placement or getattr(self.policy, "placement", "packed")
+        return not (isinstance(chosen, str) and chosen in SURE)
+
+    def _follow_in_place(self, plan: Plan, sizes: Ints, runs: npt.NDArray[np.bool_]) -> None:
+        """Stop and start jobs with their places in hand, so that no job is stopped for one that finds none."""
+        state, order = self.state, plan.order
+        assert state.machines is not None
+        rates = 1.0 if plan.rates is None else plan.rates
+        same = runs & (sizes == state.held[order]) & (state.asked_rate[order] == rates)
+        self._stop_all_but(order[same])
+        stays, starts = settle(
+            state.machines,
+            [state.place[job] for job in order.tolist()],
+            sizes,
+            lambda machines, position, size: rule(self._rule(int(order[position])))(machines, size),
+            skip=plan.skip,
+        )
+        self._stop_all_but(order[stays])
+        for position, place in starts.items():
+            self._start(plan, position, int(sizes[position]), place)
 
     def _start_placed(self, plan: Plan, sizes: Ints, waits: Ints) -> None:
         """Start by priority what can be placed: a gang that fits by count may find no place under a strict rule."""
@@ -252,9 +280,12 @@ class Engine:
             if short or sum(g for _, g in place) != gpus:
                 raise self._bad_plan(f"places job {self._id(job)} of {gpus} GPUs on {place}, where that is not free")
             return place
+        return rule(self._rule(job))(machines, gpus)
+
+    def _rule(self, job: int) -> str:
+        """Return the name of the rule by which a job is placed."""
         chosen: Any = self._placement or getattr(self.policy, "placement", "packed")
-        name = chosen if isinstance(chosen, str) else chosen(self.state, job)
-        return rule(name)(machines, gpus)
+        return chosen if isinstance(chosen, str) else chosen(self.state, job)
 
     def _stays(self, job: int, places: Mapping[int, Mapping[int, int]]) -> bool:
         wanted = places.get(job)

@@ -10,7 +10,7 @@ from gangopt.arguments import unknown
 from gangopt.solvers.replay.records import Ints
 from gangopt.topology import Cluster
 
-__all__ = ["RULES", "Machines", "Place"]
+__all__ = ["RULES", "SURE", "Machines", "Place"]
 
 Place = tuple[tuple[int, int], ...]
 """(machine index, GPUs) in order of machine index."""
@@ -129,6 +129,10 @@ RULES: Mapping[str, Callable[[Machines, int], Place | None]] = {
     "spread": Machines.spread,
 }
 """Rules by name; each returns None where it does not place the gang now."""
+
+
+SURE: frozenset[str] = frozenset(RULES) - {"consolidated"}
+"""Rules that place every gang for which there are GPUs enough."""
 
 
 def rule(name: str) -> Callable[[Machines, int], Place | None]:

@@ -125,6 +125,8 @@ class Tiresias:
         assert queues is not None
         jobs, waited, limit = self._starving(state)
         chosen = jobs[waited >= limit * (1 - _SERVICE_TOLERANCE)]
+        if not len(chosen):
+            return
         queues.queue[chosen] = 0
         queues.service_at_reset[chosen] = state.service(chosen)
         queues.executed_at_reset[chosen] = state.executed(chosen)
