@@ -104,7 +104,8 @@ class Method:
     """One way to take a decision.
 
     `exact` methods take `(instance, controls, **options)` and return an Outcome with a proven bound; heuristics take
-    `(instance, **options)` and return a Solution. An option named `seed` receives the seed of the call.
+    `(instance, **options)` and return a Solution. An option named `seed` receives the seed of the call, and one named
+    `time_limit` the wall seconds that are left of the call's limit, None without a limit.
     """
 
     name: str
@@ -119,11 +120,18 @@ class Method:
     def options(self) -> dict[str, Parameter]:
         """Return the options that can stand in the method's name."""
         parameters = parameters_of(self.function(), skip=2 if self.exact else 1)
-        return {key: item for key, item in parameters.items() if key != "seed"}
+        return {key: item for key, item in parameters.items() if key not in {"seed", "time_limit"}}
 
     def takes_seed(self) -> bool:
         """Return whether the method uses randomness, which the seed of the call then drives."""
-        return "seed" in parameters_of(self.function(), skip=2 if self.exact else 1)
+        return self._takes("seed")
+
+    def takes_time_limit(self) -> bool:
+        """Return whether the method is a heuristic that can be stopped, by the time limit of the call."""
+        return not self.exact and self._takes("time_limit")
+
+    def _takes(self, name: str) -> bool:
+        return name in parameters_of(self.function(), skip=2 if self.exact else 1)
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,22 @@ class AuctionSolution:
         """What each app won."""
         return self.won or self.bundles
 
+    @property
+    def remark(self) -> str | None:
+        """What is not proven of the payments, None if all are or there are none."""
+        wide = [(low, high) for low, high in self.payments if low < high]
+        if not wide:
+            return None
+        unknown = sum(low == 0 and high == 1 for low, high in wide)
+        if unknown == len(wide):
+            return (
+                f"{unknown} of {len(self.payments)} payments are unknown; such an app keeps the share 0 of what it won"
+            )
+        return (
+            f"{len(wide)} of {len(self.payments)} payments are only known to lie in an interval, {unknown} of them "
+            "not at all; such an app keeps the low end"
+        )
+
 
 def _payment(index: int, item: Any) -> Payment:  # noqa: ANN401 - input of any type is checked here
     if not isinstance(item, Sequence) or len(item) != 2:

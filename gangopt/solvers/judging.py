@@ -41,7 +41,7 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
     Returns
     -------
     Outcome
-        Without a bound.
+        Without a bound; its reason is the solution's `remark`, where it has one.
     """
     begin = time.perf_counter()
     try:
@@ -53,7 +53,7 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
     else:
         if solution is None:
             raise SolverError(f"{instance.name}: the heuristic returned None, a solution is needed")
-        outcome = Outcome("completed", solution, None, options=options)
+        outcome = Outcome("completed", solution, None, reason=getattr(solution, "remark", None), options=options)
     return replace(outcome, solve_seconds=time.perf_counter() - begin)
 
 

@@ -78,7 +78,8 @@ def solve(
     if not chosen.exact:
         _refuse(name, "exact methods", **given)
         seeded = options | ({"seed": controls.seed} if chosen.takes_seed() else {})
-        outcome = run_heuristic(chosen.function(), instance, seeded)
+        limited = {"time_limit": controls.remaining()} if chosen.takes_time_limit() else {}
+        outcome = run_heuristic(chosen.function(), instance, seeded | limited)
         return judged_result(problem, instance, name, outcome, controls)
     if chosen.name != "exact":
         _refuse(name, "the method exact", form=form, solver=given["solver"])

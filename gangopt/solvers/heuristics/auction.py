@@ -17,7 +17,12 @@ __all__ = ["drf", "greedy", "max_min_rho", "proportional", "random", "themis"]
 
 
 def themis(
-    instance: AuctionInstance, *, rounding: Rounding = "floor", seconds: float = 600.0, seed: int = 0
+    instance: AuctionInstance,
+    *,
+    rounding: Rounding = "floor",
+    seconds: float = 600.0,
+    seed: int = 0,
+    time_limit: float | None = None,
 ) -> AuctionSolution:
     """Run the mechanism whole: the proportionally fair allocation, hidden payments, whole GPUs, gifts to bystanders.
 
@@ -28,37 +33,42 @@ def themis(
         times the value; `random`: one more with the probability that makes the mean of the value so
     seconds : most wall time; a payment not proven by then is taken at its low end
     seed : seed of the gifts, and of the rounding `random`
+    time_limit : wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds
 
     Returns
     -------
     AuctionSolution
+        `remark` says what of the payments is not proven.
 
     References
     ----------
     Mahajan et al.: THEMIS, NSDI 2020, section 3.3 and pseudocode 1; Cole, Gkatzelis, Goel: EC 2013.
     """
-    return hold_auction(instance, rounding=rounding, seed=seed, controls=_controls(seconds))
+    return hold_auction(instance, rounding=rounding, seed=seed, controls=_controls(seconds, time_limit))
 
 
-def proportional(instance: AuctionInstance, *, seconds: float = 600.0) -> AuctionSolution:
+def proportional(
+    instance: AuctionInstance, *, seconds: float = 600.0, time_limit: float | None = None
+) -> AuctionSolution:
     """Divide GPUs proportionally fair and let everybody keep what they are given: THEMIS without payments.
 
     Parameters
     ----------
     instance : the auction
     seconds : most wall time; the best allocation found by then is returned
+    time_limit : wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds
 
     Returns
     -------
     AuctionSolution
     """
-    return hold_auction(instance, payments=False, gifts=False, controls=_controls(seconds))
+    return hold_auction(instance, payments=False, gifts=False, controls=_controls(seconds, time_limit))
 
 
-def _controls(seconds: float) -> Controls:
+def _controls(seconds: float, time_limit: float | None) -> Controls:
     if not 0 < seconds <= 1e9:
         raise InputError(f"seconds={seconds:g}, a number above 0, at most 1e9, is needed")
-    return Controls(time_limit=seconds)
+    return Controls(time_limit=seconds if time_limit is None else min(seconds, time_limit))
 
 
 def drf(instance: AuctionInstance) -> AuctionSolution:

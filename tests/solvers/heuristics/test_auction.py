@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given, settings
 
 import gangopt
+from gangopt.decisions import problems
 from gangopt.errors import InputError
 from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.solvers.heuristics.auction import drf, greedy, max_min_rho, proportional, random, themis
+from gangopt.solvers.themis.arbiter import hold_auction
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
 cases = importlib.util.module_from_spec(spec)
@@ -100,3 +103,41 @@ def test_the_mean_of_random_is_truthful_where_the_floor_is_not():
     share, value = winner.payments[0][0], truth.value(0, winner.bundles[0])
     # the winner of the pair ends, in the mean, with what the loser has: nothing is gained by exaggerating
     assert share * value == truth.value(1, winner.bundles[1]) == Fraction(2, 5)
+
+
+@pytest.mark.parametrize("name", ["themis", "proportional"])
+def test_the_time_limit_of_the_call_stops_the_mechanism(name, monkeypatch):
+    seen = []
+
+    def note(instance, **options):
+        seen.append(options["controls"].time_limit)
+        return hold_auction(instance, **options)
+
+    monkeypatch.setattr("gangopt.solvers.heuristics.auction.hold_auction", note)
+    gangopt.solve("auction/tied", name, time_limit=5)
+    gangopt.solve("auction/tied", f"{name}?seconds=2", time_limit=5)
+    gangopt.solve("auction/tied", f"{name}?seconds=2")
+    assert 4 < seen[0] <= 5
+    assert seen[1:] == [2, 2]
+
+
+def test_payments_that_are_unknown_are_told():
+    result = gangopt.solve("auction/uniform?seed=1", "themis", time_limit=1e-6)
+    assert result.reason == "20 of 20 payments are unknown; such an app keeps the share 0 of what it won"
+    assert result.seconds.total < 30
+    assert gangopt.solve("auction/tied", "themis").reason is None
+
+
+def test_a_remark_counts_the_payments_in_an_interval():
+    half = Fraction(1, 2)
+    outcome = AuctionSolution(((), (), ()), payments=((half, 1), (Fraction(0), 1), (half, half)))
+    assert outcome.remark == (
+        "2 of 3 payments are only known to lie in an interval, 1 of them not at all; such an app keeps the low end"
+    )
+
+
+def test_a_time_limit_is_the_call_s_and_no_option_of_the_name():
+    with pytest.raises(InputError, match="time_limit"):
+        gangopt.solve("auction/tied", "themis?time_limit=3")
+    assert problems["auction"].method("themis")[0].takes_time_limit()
+    assert not problems["auction"].method("drf")[0].takes_time_limit()
