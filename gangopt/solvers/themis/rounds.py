@@ -14,7 +14,7 @@ from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.themis.arbiter import Agent, allocation_phase, visibility_phase
 from gangopt.solvers.themis.arbiter_rounding import Rounding
-from gangopt.solvers.themis.rounds_apps import Crowd
+from gangopt.solvers.themis.rounds_apps import LATEST, Crowd
 from gangopt.topology import Cluster
 
 __all__ = ["Leases", "Round", "RoundSettings", "Rounds", "RunningApp", "hold_round", "run_rounds"]
@@ -162,7 +162,14 @@ def hold_round(
     Returns
     -------
     Round
+
+    Raises
+    ------
+    InputError
+        If the lease is so short that, at this time, the clock would not move by it.
     """
+    if not now + settings.lease > now:
+        raise InputError(f"lease={settings.lease:g} at {now:g} s: too short for the clock, which does not move by it")
     offered = leases.free(len(cluster.gpus), now)
     before = {agent.label: leases.of(agent.label) for agent in agents}
     held = leases.held(now)
@@ -232,13 +239,16 @@ def run_rounds(
     Raises
     ------
     InputError
-        If two apps have one label.
+        If two apps have one label, an app arrives before 0 or after 1e12 s, or the clock does not move by a lease.
     NoSolutionError
         If, round after round, nobody gets a GPU: with rounding `floor` and few bystanders, payments can take all.
     """
     labels = [app.label for app in apps]
     if len(set(labels)) < len(labels):
         raise InputError("two apps of one label in the rounds")
+    for app in apps:
+        if not 0 <= app.arrival <= LATEST:
+            raise InputError(f"app {app.label}: arrival={app.arrival:g}, seconds from 0 to {LATEST:g} are needed")
     run = _Run(apps, cluster, RoundSettings() if settings is None else settings, seed, on_round)
     while run.waiting or run.present:
         run.step()

@@ -12,7 +12,10 @@ from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.solvers.themis.arbiter import Offer
 from gangopt.topology import PRIORS, Cluster, Slowdown, locality
 
-__all__ = ["Crowd", "SingleJobApp"]
+__all__ = ["LATEST", "Crowd", "SingleJobApp"]
+
+LATEST = 1e12
+"""Latest arrival, s: a clock in double precision still tells a tenth of a millisecond there."""
 
 
 class Crowd:
@@ -88,6 +91,8 @@ class SingleJobApp:
         for name, low in (("arrival", 0.0), ("restart", 0.0)):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= low):
                 raise InputError(f"app {self.label}: {name}={getattr(self, name)}, seconds from 0 are needed")
+        if self.arrival > LATEST:
+            raise InputError(f"app {self.label}: arrival={self.arrival:g}, at most {LATEST:g} seconds are allowed")
         for name in ("work", "work_error"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
                 raise InputError(f"app {self.label}: {name}={getattr(self, name)}, a number above 0 is needed")

@@ -207,3 +207,21 @@ def test_defective_rounds_are_refused():
         RoundSettings(lease=0)
     with pytest.raises(InputError, match="two apps of one label"):
         run_rounds([SingleJobApp("a", 0.0, 1.0, 1)] * 2, cluster())
+
+
+@pytest.mark.parametrize("lease", [1e-11, 5e-324])
+def test_a_lease_that_vanishes_in_the_clock_is_refused(lease):
+    app = SingleJobApp("a", 1e6, 100.0, 1)
+    with pytest.raises(InputError, match=r"lease=.* at 1e\+06 s: too short for the clock"):
+        run_rounds([app], cluster(), RoundSettings(lease=lease))
+
+
+def test_an_arrival_beyond_the_clock_is_refused():
+    with pytest.raises(InputError, match=r"app a: arrival=1e\+17, at most 1e\+12 seconds are allowed"):
+        SingleJobApp("a", 1e17, 100.0, 1)
+    late = SingleJobApp("a", 0.0, 100.0, 1)
+    late.arrival = float("nan")
+    with pytest.raises(InputError, match=r"app a: arrival=nan, seconds from 0 to 1e\+12 are needed"):
+        run_rounds([late], cluster())
+    last = SingleJobApp("a", 1e12, 100.0, 1)
+    assert run_rounds([last], cluster()).ends["a"] == 1e12 + 100
