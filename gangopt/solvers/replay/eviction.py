@@ -72,6 +72,10 @@ def settle(
         elif not skip:
             stays[position:] = False
             break
+    for position in [at for at, place in starts.items() if place == places[at]]:
+        # others were stopped meanwhile that left its place free again
+        stays[position] = True
+        del starts[position]
     return stays, starts
 
 

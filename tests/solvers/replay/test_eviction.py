@@ -62,6 +62,12 @@ def test_a_gang_without_a_place_holds_up_the_rest_where_nobody_is_skipped():
     assert settled([2, 2, 4, 2, 2], [M0, M1, (), M0, ()], 4, 4, skip=False) == ([True, True, False, False, False], {})
 
 
+def test_who_would_start_again_in_its_place_is_not_stopped():
+    # the last job makes room for the first, and the third, which goes for the second, leaves that room free again
+    sizes, places = [2, 3, 4, 1], [(), (), ((0, 3), (1, 1)), ((1, 1),)]
+    assert settled(sizes, places, 3, 3) == ([False, False, False, True], {0: ((1, 2),), 1: ((0, 3),)})
+
+
 def test_whoever_is_stopped_makes_room():
     cluster = gangopt.Cluster.uniform(machines_per_rack=2, gpus_per_slot=4)
     columns = {"id": list("AEBFD"), "arrival": [0, 1, 2, 3, 10], "gpus": [2, 2, 2, 2, 4]}

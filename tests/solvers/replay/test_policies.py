@@ -178,6 +178,9 @@ def test_the_gpus_of_ended_jobs_are_given_to_the_last_one():
 def test_an_arrival_at_the_end_of_a_quantum_waits_for_the_next(arrival):
     jobs = workload((0, 1, 100), (0, 1, 100), (arrival, 2, 5))
     assert gangopt.replay(jobs, 2, "time-sharing?quantum=12").first_start.tolist() == [0, 0, arrival + 12]
+    # whether somebody waited earlier in the quantum does not matter
+    jobs = workload((0, 1, 100), (0, 1, 10), (0, 1, 100), (arrival, 2, 5))
+    assert gangopt.replay(jobs, 2, "time-sharing?quantum=12").first_start.tolist() == [0, 0, 10, arrival + 12]
 
 
 @pytest.mark.parametrize(
