@@ -19,6 +19,7 @@ PROBLEM = Problem(
     solution="gangopt.instances.fair_share_solution:FairShareSolution",
     document="gangopt.instances.documents.fair_share:FairShareDocument",
     solution_document="gangopt.instances.documents.fair_share:FairShareSolutionDocument",
+    # where values are many orders of magnitude apart, the tolerances of a solver leave a form no more than a bound
     forms={
         item.name: item
         for item in (
@@ -26,11 +27,13 @@ PROBLEM = Problem(
                 "places",
                 "gangopt.formulations.fair_share_places",
                 "a binary for every app, place and count of GPUs; a capacity for every machine, rack and the cluster",
+                relaxes=True,
             ),
             Form(
                 "patterns",
                 "gangopt.formulations.fair_share_patterns",
                 "bundles without places; the equal machines of each rack are cut by patterns",
+                relaxes=True,
             ),
         )
     },

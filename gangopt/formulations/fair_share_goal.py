@@ -10,7 +10,10 @@ from pyomo.environ import Constraint, Expression, NonNegativeReals, Var, value
 from gangopt.formulations import rows
 from gangopt.formulations.fair_share_options import Option
 
-__all__ = ["add_goal", "hint_goal", "linear"]
+__all__ = ["WIDEST", "add_goal", "hint_goal", "linear"]
+
+WIDEST = 1e6
+"""Largest coefficient of a rho in units of the least that can be: rows of a wider range are lost on solvers."""
 
 
 def linear(terms: Sequence[tuple[float, Any]]) -> Any:  # noqa: ANN401 - Pyomo is untyped
@@ -33,9 +36,13 @@ def linear(terms: Sequence[tuple[float, Any]]) -> Any:  # noqa: ANN401 - Pyomo i
 
 
 def add_goal(block: Any, options: Mapping[Any, Option], give: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Add `rho` [app], `largest_rho`, `largest_rho_covers_app` and `objective_value`.
+    """Add `rho` [app], `level`, `largest_rho`, `largest_rho_covers_app` and `objective_value`.
 
-    rho_i = sum over its bundles of x_o / V_o <= T.
+    With rho_o = 1 / V_o, no allocation has a largest rho T below L, the largest over apps of the least rho_o. The model
+    counts in units of L, and does not tell apart what is below it: its coefficients are as near to 1 as they can be.
+    Nor does it tell apart what is above `WIDEST` L: an optimum beyond that is a lower bound only.
+
+        rho_i = sum over its bundles of rho_o x_o,  sum of min(max(rho_o / L, 1), WIDEST) x_o <= u,  u >= 1,  T = L u.
 
     Parameters
     ----------
@@ -46,17 +53,22 @@ def add_goal(block: Any, options: Mapping[Any, Option], give: Any) -> None:  # n
     terms: dict[int, list[tuple[float, Any]]] = {i: [] for i in block.apps}
     for key, item in options.items():
         terms[item.app].append((1 / item.value, give[key]))
-    block.largest_rho = Var(domain=NonNegativeReals)
+    least = max(min(rho for rho, _ in own) for own in terms.values())
+    units = {i: [(min(max(rho / least, 1.0), WIDEST), x) for rho, x in own] for i, own in terms.items()}
+    block.level = Var(domain=NonNegativeReals, bounds=(1.0, None))
     block.rho = Expression(block.apps, rule=lambda _, i: linear(terms[i]))
-    block.largest_rho_covers_app = Constraint(block.apps, rule=lambda b, i: b.rho[i] <= b.largest_rho)
+    block.largest_rho = Expression(expr=least * block.level)
+    block.largest_rho_covers_app = Constraint(block.apps, rule=lambda b, i: linear(units[i]) <= b.level)
     block.objective_value = Expression(expr=block.largest_rho)
 
 
 def hint_goal(block: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set `largest_rho` to the largest of `rho`, whose variables have values.
+    """Set `level` so that `largest_rho` is the largest of `rho`, whose variables have values.
 
     Parameters
     ----------
     block : with the components of `add_goal`
     """
-    block.largest_rho.set_value(max(value(block.rho[i]) for i in block.apps), skip_validation=True)
+    block.level.set_value(1.0, skip_validation=True)
+    largest = max(value(block.rho[i]) for i in block.apps)
+    block.level.set_value(max(1.0, largest / value(block.largest_rho)), skip_validation=True)

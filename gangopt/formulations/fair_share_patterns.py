@@ -114,8 +114,8 @@ def fill_patterns(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN
     """Put min max rho over bundles without places on a Block.
 
     Public components, for a parent that couples blocks: Var `give` [app, level, gpus] (1 for the bundle that the app
-    gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs) and `rho` [app], Var
-    `largest_rho`, Expression `objective_value` (to be minimised).
+    gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs), `rho` [app],
+    `largest_rho` and `objective_value` (to be minimised); see `add_goal`.
 
     Parameters
     ----------

@@ -30,8 +30,8 @@ def fill_places(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN40
     """Put min max rho over placed bundles on a Block.
 
     Public components, for a parent that couples blocks: Var `give` [app, level, place, gpus] (1 for the bundle that the
-    app gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs) and `rho` [app], Var
-    `largest_rho`, Expression `objective_value` (to be minimised). Everything is counted from 0.
+    app gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs), `rho` [app],
+    `largest_rho` and `objective_value` (to be minimised); see `add_goal`. Everything is counted from 0.
 
     Parameters
     ----------

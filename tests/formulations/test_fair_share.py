@@ -20,7 +20,7 @@ from gangopt.formulations.fair_share_drf import fill_dominant_share
 from gangopt.formulations.fair_share_options import best_inside, cheapest, given_counts, options_of
 from gangopt.formulations.fair_share_patterns import fill_patterns, hint_patterns, patterns_model, read_patterns
 from gangopt.formulations.fair_share_places import fill_places, hint_places, places_model, read_places
-from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution
@@ -168,7 +168,11 @@ def test_rows_of_places_on_two_elements():
     )
     stream = io.StringIO()
     model.largest_rho_covers_app[0].pprint(ostream=stream)
-    assert "0.25*give[0,0,0,2]" in stream.getvalue()
+    # no largest rho is below the best of app b, 1/2: in units of it nothing of app a is above 1, one GPU for b is 2
+    assert "give[0,0,0,2] + give[0,0,1,2] - level" in stream.getvalue()
+    stream = io.StringIO()
+    model.largest_rho_covers_app[1].pprint(ostream=stream)
+    assert "2.0*give[1,2,0,1]" in stream.getvalue()
     assert {name.partition("[")[0] for name in rows} == {
         "one_bundle_per_app",
         "machine_capacity",
@@ -308,3 +312,60 @@ def water_level(market):
 def test_linear_programs_are_progressive_filling(seed, apps, resources):
     market = random(apps=apps, machines=3, resources=resources, seed=seed).market
     assert dominant_share_gpus(market) == pytest.approx([float(x) for x in water_level(market)], rel=1e-5, abs=1e-5)
+
+
+def wide(rows, zero=0, offered=(2,)):
+    machines = tuple(f"m{m}" for m in range(len(offered)))
+    return FairShareInstance(
+        name="wide",
+        racks=("r",),
+        machines=machines,
+        machine_rack=np.zeros(len(offered), dtype=np.int64),
+        offered=np.array(offered),
+        apps=tuple(AppBid.from_rows(f"a{i}", own, zero) for i, own in enumerate(rows)),
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_values_far_apart_are_solved_in_units_of_the_least_rho(form):
+    rows = [
+        (5, "rack", 10**15),
+        (6, "rack", "0.00001"),
+        (1, "rack", 1),
+        (2, "cluster", 10**12),
+        (4, "cluster", 100),
+        (6, "machine", "0.000000001"),
+    ]
+    result = gangopt.solve(wide([rows]), form=form)
+    assert (result.termination, result.objective, result.bound) == ("optimal", 1e-12, 1e-12)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), width=st.integers(0, 15), form=st.sampled_from(sorted(FORMS)))
+def test_values_of_any_range_never_end_as_an_error(seed, width, form):
+    draw = np.random.default_rng(seed)
+    rows = [
+        [
+            (int(draw.integers(1, 6)), str(draw.choice(LEVELS)), Fraction(10) ** int(draw.integers(-width, width + 1)))
+            for _ in range(4)
+        ]
+        for _ in range(2)
+    ]
+    instance = wide(rows, Fraction(1, 10**width), (2, 3))
+    best = gangopt.solve(instance).objective
+    result = gangopt.solve(instance, form=form)
+    assert result.termination in {"optimal", "completed"}
+    assert result.bound <= best * (1 + 1e-9)
+    if result.termination == "optimal":
+        assert result.objective == pytest.approx(best, rel=1e-9)
+    else:
+        assert result.reason == f"form {form} gives a bound; the solution read from it is worse"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_optimum_beyond_the_widest_range_is_completed_with_its_bound(form):
+    # one GPU for two apps: the one that gets none waits 1e12 times as long
+    rows = [[(1, "machine", 1)], [(1, "machine", 1)]]
+    result = gangopt.solve(wide(rows, "0.000000000001", (1,)), form=form)
+    assert (result.termination, result.objective, result.bound) == ("completed", 1e12, 1e6)
+    assert "gives a bound" in result.reason
