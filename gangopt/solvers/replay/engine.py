@@ -129,7 +129,10 @@ class Engine:
             left = float(state.remaining(state.active).sum())
             # without starts the jobs that run only have not got over the cost of theirs
             if left >= self._left and self._n_starts:
-                raise self._bad_plan(f"lets no job progress: asked {_LOOK_EVERY} times without any work done")
+                raise self._bad_plan(
+                    f"lets no job progress: asked {_LOOK_EVERY} times without any work done; jobs are stopped before "
+                    "they get over the cost of their start"
+                )
             self._left, self._n_starts = left, 0
 
     def _next_end(self) -> float:

@@ -167,7 +167,9 @@ def test_a_job_that_is_stopped_before_it_progressed_has_lost_nothing():
 
 def test_a_quantum_shorter_than_a_start_is_told():
     jobs = workload((0, 1, 10), (0, 1, 10))
-    with pytest.raises(InputError, match=r"lets no job progress: asked 1000 times without any work done"):
+    with pytest.raises(
+        InputError, match=r"lets no job progress: asked 1000 times without any work done; jobs are stopped before"
+    ):
         gangopt.replay(jobs, 1, "time-sharing?quantum=5", overheads=Overheads(start=6))
     # without overheads the same turns end
     assert gangopt.replay(jobs, 1, "time-sharing?quantum=0.0078125").end.tolist() == [20 - 2**-7, 20]
