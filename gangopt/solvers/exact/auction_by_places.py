@@ -15,7 +15,7 @@ import numpy as np
 from gangopt.errors import SolverError
 from gangopt.formulations.auction_columns import app_columns, app_groups
 from gangopt.formulations.auction_goal import goal_of, mean_from_goal
-from gangopt.formulations.auction_places import hint_places, places_model, read_places
+from gangopt.formulations.auction_places import places_model, read_places
 from gangopt.formulations.auction_racks import MAX_PATTERNS, plan_of
 from gangopt.instances.auction import AuctionInstance, log_of
 from gangopt.instances.auction_bids import CLUSTER, MACHINE, Bundle
@@ -104,7 +104,7 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
             controls.on_progress(ProgressEvent(*trajectory[-1]))
 
     report(given, None)
-    found = _solve(instance, controls, given)
+    found = _solve(instance, controls)
     bundles = given if found.bundles is None else found.bundles
     if _score(instance, given) > _score(instance, bundles):
         bundles = given
@@ -117,7 +117,8 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
         shares, others = _payments(instance, controls, bundles)
         programs, building = programs + len(others), building + sum(item.build_seconds for item in others)
         if any(low < high for low, high in shares):
-            termination = "interrupted" if others and others[-1].solved.termination == "interrupted" else "time_limit"
+            ends = [item.solved.termination for item in others]
+            termination = next((end for end in ("interrupted", "error") if end in ends), "time_limit")
             reason = "some payments are only known to lie in an interval"
     return Outcome(
         termination=termination,
@@ -140,19 +141,17 @@ def _score(instance: AuctionInstance, bundles: Sequence[Bundle]) -> tuple[int, F
     return len(served), math.prod(served, start=Fraction(1))
 
 
-def _solve(
-    instance: AuctionInstance, controls: Controls, given: tuple[Bundle, ...], *, all_served: bool = False
-) -> _Found:
+def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = False) -> _Found:
     from gangopt.solvers.exact.by_form import settings_of
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
     model = places_model(instance, all_served=all_served)
-    hint_places(model, instance, AuctionSolution(given))
     built = time.perf_counter() - begin
     settings = replace(settings_of(controls), on_progress=None, explain=False)
-    solved = solve_model(model, settings, warm_start=True)
-    if solved.termination in {"infeasible", "unbounded", "error"}:
+    # without a warm start: HiGHS 1.16 calls starts of these models optimal that are not
+    solved = solve_model(model, settings)
+    if solved.termination in {"infeasible", "unbounded"}:
         # an auction always has an outcome
         raise SolverError(f"{instance.name}: form places ended as {solved.termination}: {solved.message}")
     bundles = None if solved.values is None else read_places(model, instance).bundles
@@ -176,7 +175,7 @@ def _payments(
             continue
         part = dataclasses.replace(instance, apps=tuple(instance.apps[j] for j in others))
         own = tuple(bundles[j] for j in others)
-        found = _solve(part, replace(controls, rel_gap=0.0), own, all_served=True)
+        found = _solve(part, replace(controls, rel_gap=0.0), all_served=True)
         models.append(found)
         product = _score(part, own)[1]
         best = product if found.bundles is None else max(product, _score(part, found.bundles)[1])

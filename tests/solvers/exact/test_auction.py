@@ -13,7 +13,7 @@ import gangopt
 from gangopt.errors import SolverError
 from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.auction_solution import AuctionSolution
-from gangopt.instances.generators.auction import lying, random
+from gangopt.instances.generators.auction import lying, random, uniform
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction import exact
 from gangopt.solvers.exact.auction_by_places import prefers_places
@@ -368,3 +368,26 @@ def test_payments_of_places_stay_intervals_once_interrupted(monkeypatch):
     outcome = exact(large_machines(), Controls())
     assert (outcome.termination, len(calls)) == ("interrupted", 2)
     assert outcome.solution.payments[-1] == (F(0), F(1))
+
+
+def test_a_payment_that_the_solver_cannot_prove_stays_an_interval(monkeypatch):
+    calls = []
+
+    def fail(model, settings, **_):
+        calls.append(model)
+        found = solve_model(model, settings)
+        return dataclasses.replace(found, termination="error", bound=None) if len(calls) == 2 else found
+
+    monkeypatch.setattr("gangopt.solvers.highs.solve_model", fail)
+    outcome = exact(large_machines(), Controls())
+    assert (outcome.termination, len(calls)) == ("error", 7)
+    assert sum(low < high for low, high in outcome.solution.payments) == 1
+    assert outcome.bound is not None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_places_and_nested_flow_prove_one_product(seed):
+    instance = uniform(racks=2, machines=2, gpus=4, apps=5, largest=4, seed=seed)
+    places, flow = (exact(instance, Controls(), form=form) for form in ("places", "nested_flow"))
+    assert (places.termination, flow.termination) == ("optimal", "optimal")
+    assert product_of(instance, places.solution) == product_of(instance, flow.solution)
