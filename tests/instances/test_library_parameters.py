@@ -11,7 +11,6 @@ from gangopt.instances.documents.parameters import ParametersSolutionDocument
 from gangopt.jsonfile import parse_json
 
 ENTRIES = entries("parameters")
-SECONDS = ("parameters/vgg16-p10", "parameters/vgg19-p10", "parameters/alexnet-p10")
 
 
 @pytest.mark.parametrize("entry", [item for item in ENTRIES if item.solution], ids=lambda entry: entry.name)
@@ -30,7 +29,7 @@ def test_optimum_is_proven_again(entry):
     result = gangopt.solve(gangopt.load(entry.name), time_limit=60)
     assert result.termination == entry.status == "optimal"
     assert result.objective == result.bound == entry.best == entry.bound
-    assert (result.form == "levels") is (entry.name not in SECONDS)
+    assert result.form == "levels"
 
 
 def test_resnet50_is_stored_for_every_named_number_of_servers():

@@ -13,6 +13,7 @@ from gangopt.instances.parameters_grouping import cut, grouped
 from gangopt.solvers.contract import Controls, Termination
 from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.exact.parameters_counts import even_split, level_counts
+from gangopt.solvers.exact.parameters_cover import is_least_difference
 from gangopt.solvers.exact.parameters_levels import Level, LevelSearch, search_of
 from gangopt.solvers.exact.parameters_milp import Caps, Improved, improve
 from gangopt.solvers.heuristics.parameters import karmarkar_karp, lpt, paa, round_robin
@@ -128,6 +129,8 @@ def _take_stage(
             if _closed(_value(instance, state.solution, objective), bound, controls.rel_gap):
                 break
     value = _value(instance, state.solution, objective)
+    if objective == "size_difference" and not _closed(value, bound, controls.rel_gap):
+        bound = _by_covering(instance, search, state, value, bound, controls)
     if not _closed(value, bound, controls.rel_gap) and not clock.expired():
         found = _improved(instance, objective, state, controls)
         state.form = f"levels, {found.form}" if found.form else state.form
@@ -149,6 +152,20 @@ def _take_stage(
         state.reason = f"{objective} is {value}, proven at least {bound}"
     state.stages.append(Stage(objective, value, bound))
     state.caps = replace(state.caps, **{objective: value})
+
+
+def _by_covering(
+    instance: ParametersInstance, search: LevelSearch, state: Staged, value: int, bound: int, controls: Controls
+) -> int:
+    """Return the value as bound where covering proves it for whole blocks, else the bound that there is."""
+    sizes = [int(size) for size in instance.sizes]
+    left = controls.remaining()
+    if _cuts(instance, state.caps) or (left is not None and left <= 0):
+        return bound
+    if not is_least_difference(sizes, instance.servers, value, left):
+        return bound
+    search.learn(Level(0, grouped(instance, state.solution, instance.servers), value))
+    return value
 
 
 def _improved(instance: ParametersInstance, objective: str, state: Staged, controls: Controls) -> Improved:
