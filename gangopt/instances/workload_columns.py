@@ -55,7 +55,7 @@ _ALL = (
     Column("work", "number", "GPU s", "running time on one GPU (serial work)"),
     Column("steps", "number", "steps", "training steps to be done"),
     Column("ps", "whole", "tasks", "parameter servers", least=0),
-    Column("workers", "whole", "tasks", "worker tasks; each has gpus / workers GPUs, which a replay may place on several machines", least=1),
+    Column("workers", "whole", "tasks", "worker tasks, each of gpus / workers GPUs (replays may spread them)", least=1),
     Column("model", "text", "", "network that is trained"),
     Column("batch", "number", "samples", "global batch size"),
     Column("speed", "text", "", "fitted speed, `async t0 t1 t2 t3` or `sync M t0 t1 t2 t3 t4`; steps/s of ps, workers"),
