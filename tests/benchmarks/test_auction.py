@@ -80,7 +80,7 @@ def test_larger_clusters(name, seed):
 def test_other_forms_against_nested_flow(name, forms):
     timed(load("auction/untruthful-floor"))
     instance = load(f"auction/{name}&seed=1")
-    base, outcome = timed(instance, payments=False)
+    base, outcome = timed(instance, form="nested_flow", payments=False)
     best = instance.evaluate(outcome.solution).objective
     for form in forms:
         used, other = timed(instance, form=form, payments=False, time_limit=60.0)
