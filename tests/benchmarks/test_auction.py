@@ -75,6 +75,8 @@ def test_larger_clusters(name, seed):
         ("random?apps=5&racks=4", ("places",)),
         ("random?apps=10&racks=4", ("places",)),
         ("random?apps=20&racks=4&demands=powers", ("places",)),
+        ("uniform?racks=4&machines=8&gpus=8&apps=20", ("places",)),
+        ("uniform?racks=16&machines=8&gpus=8&apps=50", ("places",)),
     ],
 )
 def test_other_forms_against_nested_flow(name, forms):
