@@ -174,7 +174,8 @@ class Engine:
     def _may_refuse(self) -> bool:
         """Return whether a gang may find no place though there are GPUs enough."""
         chosen: Any = self._placement or getattr(self.policy, "placement", "packed")
-        return not (isinstance(chosen, str) and chosen in SURE)
+        rules = (chosen,) if isinstance(chosen, str) else getattr(chosen, "rules", None)
+        return rules is None or not SURE.issuperset(rules)
 
     def _follow_in_place(self, plan: Plan, sizes: Ints, runs: npt.NDArray[np.bool_]) -> None:
         """Stop and start jobs with their places in hand, so that no job is stopped for one that finds none."""

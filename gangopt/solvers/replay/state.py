@@ -145,10 +145,6 @@ class State:
         """Return for how long a running job has run since its last start, in s."""
         return float(self.now - self._since[job])
 
-    def model_of(self, job: int) -> str | None:
-        """Return the network that a job trains, None if unknown."""
-        return self.workload.texts("model")[job]
-
     def submit(self, jobs: Ints) -> None:
         """Let jobs wait that did not exist before; for the engine alone."""
         self._running = None

@@ -10,6 +10,8 @@ import numpy as np
 
 from gangopt.errors import InputError
 from gangopt.instances.gittins import ServiceDistribution
+from gangopt.solvers.heuristics.network_placement import LIMIT
+from gangopt.solvers.replay.policies.packlimit import PackLimit
 from gangopt.solvers.replay.policies.service import distribution_of
 from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State
@@ -46,6 +48,7 @@ class Tiresias:
     starve_limit : STARVELIMIT: promote a job that waited this long, in s; None never
     distribution : services of past jobs for the index; None takes those of the replayed workload
     name : what tables call it
+    placement : rule by which the machines of each job are chosen
 
     Raises
     ------
@@ -63,6 +66,7 @@ class Tiresias:
     starve_limit: float | None = None
     distribution: ServiceDistribution | None = None
     name: str = "tiresias-l"
+    placement: PackLimit = field(default_factory=PackLimit)
     _limits: Floats = field(init=False, repr=False)
     _queues: _Queues | None = field(default=None, init=False, repr=False)
 
@@ -169,7 +173,11 @@ def _after(now: float, seconds: float) -> float:
 
 
 def tiresias_l(
-    thresholds: str = "3600", knob: float | None = None, starve_limit: float | None = None, queues: int | None = None
+    thresholds: str = "3600",
+    knob: float | None = None,
+    starve_limit: float | None = None,
+    queues: int | None = None,
+    packlimit: float = LIMIT,
 ) -> Tiresias:
     """Return Tiresias-L from the arguments in a policy's name.
 
@@ -178,8 +186,10 @@ def tiresias_l(
     thresholds : GPU s joined by `+`, as `3600+7200`
     knob, starve_limit : when to promote
     queues : K, to be checked against the thresholds
+    packlimit : skew above which a job is packed on the fewest machines
     """
-    return Tiresias(_thresholds("tiresias-l", thresholds, queues), knob=knob, starve_limit=starve_limit)
+    limits = _thresholds("tiresias-l", thresholds, queues)
+    return Tiresias(limits, knob=knob, starve_limit=starve_limit, placement=PackLimit(packlimit))
 
 
 def tiresias_g(
@@ -188,17 +198,18 @@ def tiresias_g(
     starve_limit: float | None = None,
     queues: int | None = None,
     history: str | None = None,
+    packlimit: float = LIMIT,
 ) -> Tiresias:
     """Return Tiresias-G from the arguments in a policy's name.
 
     Parameters
     ----------
-    thresholds, knob, starve_limit, queues : as in `tiresias_l`
+    thresholds, knob, starve_limit, queues, packlimit : as in `tiresias_l`
     history : file with a service in GPU s on each line; None takes the services of the replayed workload
     """
     limits = _thresholds("tiresias-g", thresholds, queues)
     past = None if history is None else ServiceDistribution.from_file(history)
-    return Tiresias(limits, True, knob, starve_limit, past, name="tiresias-g")
+    return Tiresias(limits, True, knob, starve_limit, past, "tiresias-g", PackLimit(packlimit))
 
 
 def _thresholds(name: str, text: str, queues: int | None) -> tuple[float, ...]:

@@ -1,0 +1,59 @@
+"""Tiresias's placement: jobs of skewed models on the fewest machines, the others where they reduce fragmentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from gangopt.errors import InputError
+from gangopt.instances.models import MODELS
+from gangopt.instances.skew import model_skew
+from gangopt.solvers.heuristics.network_placement import LIMIT
+from gangopt.solvers.replay.records import Ints
+from gangopt.solvers.replay.state import State
+
+__all__ = ["PackLimit"]
+
+
+@dataclass
+class PackLimit:
+    """`packed` for a job whose skew exceeds PACKLIMIT, else `fragments`; `packed` also where the skew is unknown.
+
+    The skew follows from the tensors of the job's model, mapped round robin to its parameter servers: as many as the
+    log says, or one for each GPU. Only the ten published models are known.
+
+    Attributes
+    ----------
+    limit : PACKLIMIT, share of the model on the fullest parameter server, from 0 to 1
+    rules : rules that it may choose, none of which refuses a gang that finds GPUs enough
+
+    References
+    ----------
+    Tiresias (NSDI 2019), section 3.3.2.
+    """
+
+    limit: float = LIMIT
+    rules: ClassVar[tuple[str, ...]] = ("packed", "fragments")
+    _models: tuple[str | None, ...] | None = field(default=None, repr=False)
+    _servers: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    _skews: dict[tuple[str, int], float] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.limit <= 1:
+            raise InputError(f"packlimit={self.limit:g}; a share from 0 to 1 is needed")
+
+    def __call__(self, state: State, job: int) -> str:
+        """Return the rule by which a job is placed."""
+        if self._models is None:
+            self._models = state.workload.texts("model")
+            logged = np.nan_to_num(state.workload.numbers("ps"), nan=0.0).astype(np.int64)
+            self._servers = np.where(logged > 0, logged, state.gpus)
+        model = self._models[job]
+        if model not in MODELS:
+            return "packed"
+        key = (model, int(self._servers[job]))
+        if key not in self._skews:
+            self._skews[key] = model_skew(*key)
+        return "packed" if self._skews[key] > self.limit else "fragments"
