@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,52 +54,24 @@ def _policies(text: str | None, default: tuple[str, ...]) -> tuple[str, ...]:
     return default if text is None else tuple(words(text))
 
 
-def _table1(
-    workload: Given = None,
-    cluster: Where = None,
-    jobs: Jobs = None,
-    seed: Seed = 0,
-    output: Outputs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare SF, SRTF and SRSF (table 1 of Tiresias)."""
-    from gangopt.solvers.experiments import tiresias_table1 as experiment
+def _plain(name: str, summary: str) -> Callable[..., None]:
+    """Return the command of an experiment that takes a workload and a cluster and has no options of its own."""
 
-    check(output, None, seed)
-    table = experiment.tiresias_table1(workload, _cluster(cluster), jobs=jobs, seed=seed)
-    finish(table, experiment.picture, output, as_json)
+    def command(
+        workload: Given = None,
+        cluster: Where = None,
+        jobs: Jobs = None,
+        seed: Seed = 0,
+        output: Outputs = None,
+        as_json: AsJson = False,
+    ) -> None:
+        check(output, None, seed)
+        experiment = importlib.import_module(f"gangopt.solvers.experiments.{name}")
+        table = getattr(experiment, name)(workload, _cluster(cluster), jobs=jobs, seed=seed)
+        finish(table, experiment.picture, output, as_json)
 
-
-def _table5(
-    workload: Given = None,
-    cluster: Where = None,
-    jobs: Jobs = None,
-    seed: Seed = 0,
-    output: Outputs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Compare six schedulers with Tiresias-L (table 5 of Tiresias)."""
-    from gangopt.solvers.experiments import tiresias_table5 as experiment
-
-    check(output, None, seed)
-    table = experiment.tiresias_table5(workload, _cluster(cluster), jobs=jobs, seed=seed)
-    finish(table, experiment.picture, output, as_json)
-
-
-def _sensitivity(
-    workload: Given = None,
-    cluster: Where = None,
-    jobs: Jobs = None,
-    seed: Seed = 0,
-    output: Outputs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Vary thresholds, K and PROMOTEKNOB (figures 14 and 15 of Tiresias)."""
-    from gangopt.solvers.experiments import tiresias_sensitivity as experiment
-
-    check(output, None, seed)
-    table = experiment.tiresias_sensitivity(workload, _cluster(cluster), jobs=jobs, seed=seed)
-    finish(table, experiment.picture, output, as_json)
+    command.__doc__ = summary
+    return command
 
 
 def _gittins(
@@ -250,9 +223,11 @@ def _network_share(
 
 
 _COMMANDS: dict[str, Callable[..., Any]] = {
-    "tiresias-table1": _table1,
-    "tiresias-table5": _table5,
-    "tiresias-sensitivity": _sensitivity,
+    "tiresias-table1": _plain("tiresias_table1", "Compare SF, SRTF and SRSF (table 1 of Tiresias)."),
+    "tiresias-table5": _plain("tiresias_table5", "Compare six schedulers with Tiresias-L (table 5 of Tiresias)."),
+    "tiresias-sensitivity": _plain(
+        "tiresias_sensitivity", "Vary thresholds, K and PROMOTEKNOB (figures 14 and 15 of Tiresias)."
+    ),
     "gittins-curve": _gittins,
     "optimus-replay": _optimus,
     "themis-fairness": _fairness,
