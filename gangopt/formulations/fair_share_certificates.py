@@ -31,6 +31,7 @@ from gangopt.formulations.fair_share_options import Option, given_counts, option
 from gangopt.formulations.fair_share_patterns import add_patterns, bundles_anywhere, placed_options
 from gangopt.formulations.fair_share_places import add_bundles, chosen_options
 from gangopt.formulations.size import require_size
+from gangopt.instances import finish_time
 from gangopt.instances.fair_share_market import TOLERANCE, Market, better
 
 __all__ = ["add_allocation", "fill_dominating", "fill_envy", "fill_sharing", "read_allocation", "useful_bundles"]
@@ -126,7 +127,7 @@ def fill_sharing(block: Any, market: Market) -> None:  # noqa: ANN401 - Pyomo is
         If some app has rho above 1 even with everything to itself.
     """
     check_empty(block, "fair_share sharing")
-    options = useful_bundles(market, [1 - TOLERANCE] * len(market.apps))
+    options = useful_bundles(market, [1 / (1 + finish_time.TOLERANCE)] * len(market.apps))
     require_option(market, options, "rho of at most 1")
     add_allocation(block, market, options)
     block.objective_value = Expression(expr=sum(block.gpus_given[i] for i in block.apps))

@@ -17,6 +17,7 @@ from gangopt.instances.auction_score import log_of, mean_value, score_of_logs
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.instances.checks import counts, labels
 from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.instances.finish_time import jain
 
 __all__ = ["AuctionInstance", "log_of", "mean_value"]
 
@@ -294,7 +295,7 @@ class AuctionInstance(Instance):
             "mean_of_served": mean_value(served, len(served)),
             "max_rho": float(max(rho)) if rho and len(served) == len(values) else None,
             "min_rho": float(min(rho)) if rho else None,
-            "jain": float(sum(rho) ** 2 / (len(rho) * sum(r * r for r in rho))) if rho else None,
+            "jain": jain(rho) if rho else None,
             "gpus_used": used,
             "gpus_given": given,
             "gpus_left_over": self.total - used - given,

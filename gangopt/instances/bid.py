@@ -12,6 +12,7 @@ from gangopt.arguments import unknown
 from gangopt.errors import InputError
 from gangopt.instances.checks import LARGEST, counts, finite, finite_numbers, numbers, whole, whole_numbers
 from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.instances.finish_time import ideal_seconds
 from gangopt.topology import LOCALITIES
 
 __all__ = ["MAX_GPUS", "MAX_OFFERS", "MAX_RUNS", "SPLITS", "BidInstance", "BidRow", "BidSolution"]
@@ -130,7 +131,7 @@ class BidInstance(Instance):
         """
         assert self.budget is not None
         assert self.app_gpus is not None
-        return self.budget / min(self.cluster_gpus, self.app_gpus) * self.contention
+        return ideal_seconds(self.budget, self.cluster_gpus, self.app_gpus, self.contention)
 
     def factor(self, offer: int, gpus: int) -> np.ndarray:
         """Return the slowdown of every run on a number of GPUs of an offer, shape (n,).

@@ -18,6 +18,7 @@ from gangopt.instances.checks import labels, numbers
 from gangopt.instances.contract import Instance, Score, Violation
 from gangopt.instances.fair_share_market import Market, Rows, market_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.finish_time import above_one
 
 __all__ = ["FairShareInstance"]
 
@@ -162,7 +163,7 @@ class FairShareInstance(Instance):
                 "min_rho": min(map(_number, rho)),
                 "geometric_mean": math.exp(math.fsum(map(_log, values)) / len(values)) if all(values) else 0.0,
                 "jain": judged["jain"],
-                "above_one": sum(ratio is None or ratio > 1 for ratio in rho),
+                "above_one": sum(ratio is None or above_one(float(ratio)) for ratio in rho),
                 "unserved": rho.count(None),
                 "least_dominant_share": min(shares),
                 "gpus_used": judged["gpus_used"],

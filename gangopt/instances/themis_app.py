@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from gangopt.errors import InputError
 from gangopt.instances.bid import MAX_GPUS, MOST
+from gangopt.instances.finish_time import ideal_seconds
 from gangopt.topology import PRIORS, Slowdown
 
 __all__ = [
@@ -17,7 +18,6 @@ __all__ = [
     "JobInfo",
     "average_apps",
     "budget_of",
-    "ideal_seconds",
     "median_job",
     "remaining_phases",
     "rho_of_jobs",
@@ -188,29 +188,6 @@ def average_apps(stays: Iterable[tuple[float, float]], start: float, end: float)
             max(0.0, min(end, departure) - max(start, arrival)) if start < end else arrival <= start < departure
         )
     return math.fsum(parts) / (end - start) if start < end else float(sum(parts))
-
-
-def ideal_seconds(budget: float, cluster_gpus: int, app_gpus: int, average_apps: float) -> float:
-    r"""Return the finish time of an app in an exclusive share of the cluster, s.
-
-    .. math:: T_{id} = N_{avg} \, B / \min(R_C, \text{app\_gpus})
-
-    Parameters
-    ----------
-    budget : B, GPU time of the app from start to end, GPU-s
-    cluster_gpus : R_C, GPUs of the cluster
-    app_gpus : most GPUs that the app makes use of
-    average_apps : N_avg, time-weighted number of apps present
-
-    Returns
-    -------
-    float
-
-    References
-    ----------
-    Mahajan et al.: THEMIS, NSDI 2020, equations 1 and 2.
-    """
-    return budget / min(cluster_gpus, app_gpus) * average_apps
 
 
 def rho_of_single_job(

@@ -13,7 +13,8 @@ from gangopt.errors import InfeasibleError, InputError, NoSolutionError, SolverE
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.catalogue import load
 from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import TOLERANCE, Market, better, certifiable
+from gangopt.instances.fair_share_market import Market, better, certifiable
+from gangopt.instances.finish_time import above_one
 from gangopt.jsonfile import read_json
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.resultfile import read_solution
@@ -143,8 +144,8 @@ def read_allocation_file(path: str | os.PathLike[str], instance: str | None = No
 def certify(market: Market, given: Sequence[Sequence[int]], controls: Controls | None = None) -> Certificates:
     """Check the three properties of an allocation.
 
-    Values that differ by no more than `TOLERANCE`, relative, count as equal. What a model finds is judged again on
-    the market itself; Pareto efficiency is claimed only if the model that asks for a gain is infeasible.
+    Values that differ by no more than 1e-9, relative, count as equal. What a model finds is judged again on the market
+    itself; Pareto efficiency is claimed only if the model that asks for a gain is infeasible.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def certify(market: Market, given: Sequence[Sequence[int]], controls: Controls |
     rho = _rho(market, rows)
     efficient, dominating = _dominated(market, rows, controls)
     envy = _envy(market, rows, controls)
-    above = tuple(i for i, value in enumerate(rho) if value > 1 + TOLERANCE)
+    above = tuple(i for i, value in enumerate(rho) if above_one(value))
     exists, sharing = _shared(market, controls) if above else (None, None)
     return Certificates(
         rho=rho,

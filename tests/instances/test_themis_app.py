@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.errors import InputError
+from gangopt.instances.finish_time import ideal_seconds
 from gangopt.instances.themis_app import (
     CurveTuner,
     HalvingTuner,
     JobInfo,
     average_apps,
     budget_of,
-    ideal_seconds,
     median_job,
     remaining_phases,
     rho_of_jobs,

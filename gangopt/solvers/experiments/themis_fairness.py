@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gangopt.instances.finish_time import above_one
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.solvers.replay.costs import Overheads
@@ -93,7 +94,7 @@ def figures(found: Replay) -> dict[str, Any]:
         "min rho": float(rho.min()),
         "mean rho": float(rho.mean()),
         "max rho": float(rho.max()),
-        "rho <= 1": 100 * float(np.mean(rho <= 1)),
+        "rho <= 1": 100 * float(np.mean([not above_one(value) for value in rho.tolist()])),
         "jain": found.metrics["jain"],
         "time": float(found.service.sum()) / 3600,
     }

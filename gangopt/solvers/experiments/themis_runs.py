@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangopt.errors import InputError
+from gangopt.instances.finish_time import jain
 from gangopt.solvers.themis.rounds import Rounds, RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import SingleJobApp
 from gangopt.topology import PRIORS, Slowdown, named_cluster
@@ -123,11 +124,10 @@ def measures(runs: Sequence[Rounds], workload: Workload, seeds: Sequence[int]) -
         rho = list(result.rho.values())
         arrival = {app.label: app.arrival for app in workload.draw(seed)}
         jct = [(end - arrival[label]) / 3600.0 for label, end in result.ends.items()]
-        square = math.fsum(value * value for value in rho)
         row = {
             "max rho": max(rho),
             "mean rho": math.fsum(rho) / len(rho),
-            "jain": math.fsum(rho) ** 2 / (len(rho) * square),
+            "jain": jain(rho),
             "mean JCT": math.fsum(jct) / len(jct),
             "GPU time": result.gpu_seconds / 3600.0,
             "rounds": float(len(result.rounds)),

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangopt.instances.finish_time import ideal_seconds, largest_demands
 from gangopt.solvers.replay.records import Floats
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
 
-__all__ = ["average_presence", "finish_time_fairness", "jain"]
+__all__ = ["average_presence", "finish_time_fairness"]
 
 
 def average_presence(arrival: Floats, end: Floats) -> Floats:
@@ -41,10 +42,10 @@ def average_presence(arrival: Floats, end: Floats) -> Floats:
 def finish_time_fairness(workload: Workload, end: Floats, n_gpus: int) -> Floats:
     r"""Return rho of every app: its time in the shared cluster against that in an exclusive share.
 
-    .. math:: \rho = \frac{T_{sh}}{T_{cluster} N_{avg}}
+    .. math:: \rho = \frac{T_{sh}}{T_{id}}, \qquad T_{id} = N_{avg} \, B / \min(R_C, \text{demand})
 
-    T_cluster is the running time of the app with the whole cluster for itself: the sum over its phases of the longest
-    job of each phase, but not less than its GPU seconds over the GPUs of the cluster. A job without an app is one.
+    T_sh is the time from the arrival of the app's first job to the end of its last, B the GPU seconds of all its jobs,
+    the demand that of its widest phase (`largest_demands`). A job without an app is one.
 
     Parameters
     ----------
@@ -67,22 +68,11 @@ def finish_time_fairness(workload: Workload, end: Floats, n_gpus: int) -> Floats
     arrival, last = np.full(len(index), np.inf), np.full(len(index), -np.inf)
     np.minimum.at(arrival, member, workload.arrival)
     np.maximum.at(last, member, end)
-    alone = _alone(workload, member, len(index), n_gpus)
-    return np.asarray((last - arrival) / (alone * average_presence(arrival, last)))
-
-
-def _alone(workload: Workload, member: np.ndarray, n_apps: int, n_gpus: int) -> Floats:
-    """Return T_cluster of every app in s."""
-    phase = np.nan_to_num(workload.numbers("phase"), nan=0.0)
-    longest: dict[tuple[int, float], float] = {}
-    for app, number, seconds in zip(member.tolist(), phase.tolist(), workload.duration.tolist(), strict=True):
-        longest[app, number] = max(longest.get((app, number), 0.0), seconds)
-    total = np.zeros(n_apps)
-    for (app, _), seconds in longest.items():
-        total[app] += seconds
-    return np.maximum(total, np.bincount(member, workload.gpu_seconds, minlength=n_apps) / n_gpus)
-
-
-def jain(values: Floats) -> float:
-    """Return Jain's index of fairness, 1 where all values are equal."""
-    return float(values.sum() ** 2 / (len(values) * (values**2).sum())) if len(values) else 1.0
+    budget = np.bincount(member, workload.gpu_seconds, minlength=len(index))
+    demand = largest_demands(member, workload.numbers("phase"), workload.gpus)
+    present = average_presence(arrival, last)
+    ideal = [
+        ideal_seconds(work, n_gpus, most, average)
+        for work, most, average in zip(budget.tolist(), demand.tolist(), present.tolist(), strict=True)
+    ]
+    return np.asarray((last - arrival) / np.array(ideal))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gangopt.solvers.replay.fairness import finish_time_fairness, jain
+from gangopt.instances.finish_time import jain
+from gangopt.solvers.replay.fairness import finish_time_fairness
 from gangopt.solvers.replay.records import Floats, Ints
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class Replay:
             "utilisation": float(self.service.sum()) / (self.n_gpus * span) if span else None,
             "max_rho": float(self.rho.max()),
             "mean_rho": float(self.rho.mean()),
-            "jain": jain(self.rho) if self.rho.any() else None,
+            "jain": jain(self.rho.tolist()) if self.rho.any() else None,
             "placement_score": self._placement_score(),
         }
 

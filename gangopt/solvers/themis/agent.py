@@ -12,8 +12,9 @@ from typing import NamedTuple
 from gangopt.errors import InputError
 from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.bid import BidInstance
+from gangopt.instances.finish_time import ideal_seconds
 from gangopt.instances.generators.bid import from_phases
-from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo, ideal_seconds, remaining_phases, rho_of_jobs
+from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo, remaining_phases, rho_of_jobs
 from gangopt.instances.themis_app_locality import monotone
 from gangopt.instances.themis_app_tuners import CurveStopping, SuccessiveHalving
 from gangopt.solvers.themis.agent_lengths import Split, lengths_on, total_lengths

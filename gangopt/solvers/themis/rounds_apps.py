@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from gangopt.errors import InputError
 from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.finish_time import ideal_seconds
 from gangopt.solvers.themis.arbiter import Offer
 from gangopt.topology import PRIORS, Cluster, Slowdown, locality
 
@@ -116,13 +117,14 @@ class SingleJobApp:
 
     def ideal(self, now: float) -> float:
         """Return T_id as the agent knows it, s."""
-        alone = self.work_error * self.work / min(len(self.cluster.gpus), self.max_gpus)
-        return alone * self.crowd.average(self.label, now)
+        return self._ideal(self.work_error * self.work, now)
 
     def final_rho(self, end: float) -> float:
         """Return rho of an app that ended at this time, s, by what its work truly was."""
-        alone = self.work / min(len(self.cluster.gpus), self.max_gpus)
-        return (end - self.arrival) / (alone * self.crowd.average(self.label, end))
+        return (end - self.arrival) / self._ideal(self.work, end)
+
+    def _ideal(self, work: float, now: float) -> float:
+        return ideal_seconds(work, len(self.cluster.gpus), self.max_gpus, self.crowd.average(self.label, now))
 
     def rho(self, now: float, gpus: tuple[int, ...]) -> float:
         """Return rho with these GPUs until the end, infinite without any."""

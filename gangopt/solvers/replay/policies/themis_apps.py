@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.finish_time import ideal_seconds, largest_demands
 from gangopt.solvers.replay.records import Ints
 from gangopt.solvers.replay.state import State
 from gangopt.solvers.themis.arbiter import Offer
@@ -46,10 +47,9 @@ class ReplayedApp:
         self.jobs = jobs
         self._state, self._crowd = state, crowd
         gangs, durations = state.gpus[jobs], state.duration[jobs]
-        phases = np.nan_to_num(state.workload.numbers("phase")[jobs])
-        chain = sum(float(durations[phases == phase].max()) for phase in np.unique(phases).tolist())
-        self._alone = max(chain, float((gangs * durations).sum()) / state.n_gpus)
-        self._largest = max(int(gangs[phases == phase].sum()) for phase in np.unique(phases).tolist())
+        self._budget = math.fsum((gangs * durations).tolist())
+        phases = state.workload.numbers("phase")[jobs]
+        self._largest = int(largest_demands(np.zeros_like(jobs), phases, gangs).max())
         self.arrival = float(state.arrival[jobs].min())
 
     @property
@@ -127,7 +127,8 @@ class ReplayedApp:
         return AppBid.from_rows(self.label, rows, zero, tuple(sorted(counts.items())))
 
     def _ideal(self, now: float) -> float:
-        return self._alone * self._crowd.average(self.label, now)
+        average = self._crowd.average(self.label, now)
+        return ideal_seconds(self._budget, self._state.n_gpus, self._largest, average)
 
     def _serial(self, jobs: Sequence[int]) -> list[float]:
         chosen = np.asarray(jobs, dtype=np.int64)

@@ -108,7 +108,8 @@ def test_phases_follow_each_other_and_have_a_round_at_once():
     jobs = workload((0, 2, 1000), (0, 2, 500), (0, 4, 300), app=["a"] * 3, phase=[0, 0, 1])
     played = gangopt.replay(jobs, machines(2, 2), "themis")
     assert played.end.tolist() == [1000, 500, 1300]
-    assert played.rho.tolist() == [1]
+    # 4200 GPU s on four GPUs; two of them are idle while the second job of phase 0 runs alone
+    assert played.rho.tolist() == [1300 / 1050]
 
 
 def test_gpus_that_an_app_no_longer_uses_are_offered_when_its_lease_ends():
@@ -219,8 +220,9 @@ def test_no_other_split_ends_earlier(rows, spare):
 def test_jobs_that_outnumber_the_gpus_take_turns():
     (app,) = waiting_apps(workload((0, 1, 30), (0, 1, 20), (0, 1, 20), app=["a"] * 3), machines(4))
     ideal = app._ideal(0.0)
-    assert ideal == 30
-    assert [app.rho(0.0, tuple(range(k))) * ideal for k in (1, 2, 3)] == [70, 35, 30]
+    # all work over the three GPUs that the app can use
+    assert ideal == pytest.approx(70 / 3)
+    assert [app.rho(0.0, tuple(range(k))) * ideal for k in (1, 2, 3)] == pytest.approx([70, 35, 30])
 
 
 def test_a_bid_is_the_table_of_what_is_on_offer():
@@ -246,7 +248,7 @@ def test_work_of_later_phases_counts():
     crowd = Crowd()
     ((app,), _) = apps_of(state, crowd)
     crowd.arrive(app.label, 0.0)
-    assert [app.rho(0.0, tuple(range(k))) * 200 for k in (1, 2, 4)] == pytest.approx([500, 300, 200])
+    assert [app.rho(0.0, tuple(range(k))) * 500 / 4 for k in (1, 2, 4)] == pytest.approx([500, 300, 200])
     assert app.demand(0.0, ()) == 1
 
 
