@@ -188,12 +188,15 @@ def _jobs(reading: Reading, where: Cluster | int) -> Workload:
 
 
 def _report(played: Contest, output: list[Path], as_json: bool) -> None:
+    from gangopt.instances.workload_text import notice_lines
     from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest
 
     done = [entry for entry in played.entries if entry.replay is not None]
     failed = [entry for entry in played.entries if entry.replay is None]
     if not done and failed and not played.interrupted:
         raise InputError(failed[0].reason or "")
+    for line in notice_lines(played.notices):
+        typer.echo(line, err=True)
     for entry in failed if as_json else []:
         typer.echo(f"gangopt: {entry.policy} was not replayed: {entry.reason}", err=True)
     try:

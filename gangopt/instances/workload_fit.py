@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_fit", "unplaceable"]
 
+_UNITS = {"cpu": "cores", "memory": "GB"}
 _SHAPE = ("gpus", "ps", "workers", "gpu_type", "cpu", "memory")
 
 
@@ -53,8 +54,9 @@ def check_fit(workload: Workload, cluster: Cluster, lenient: bool = False) -> Wo
 def unplaceable(workload: Workload, cluster: Cluster) -> dict[int, str]:
     """Return the reason by index of each job that even the empty cluster cannot hold.
 
-    A job needs its GPUs on machines of the GPU types that it names (a type that the cluster does not tell will do). A
-    job with workers needs gpus / workers GPUs on one machine for each of them and, where all machines tell them, an
+    A job needs its GPUs on machines of the GPU types that it names (a type that the cluster does not tell will do),
+    and no more cores and memory than these have together, where all machines of the cluster tell them. A job with
+    workers needs gpus / workers GPUs on one machine for each of them and, where all machines tell them, an
     equal share of its cores and memory there; with parameter servers their part in these is unknown, and not checked.
 
     Returns
@@ -81,6 +83,24 @@ def _reason(shape: dict[str, Any], cluster: Cluster) -> str | None:
     of_type = "" if shape["gpu_type"] is None else f" of type {shape['gpu_type']}"
     if shape["gpus"] > total:
         return f"{shape['gpus']} GPUs, the cluster has {total}{of_type}"
+    return _workers_reason(shape, cluster, allowed, of_type) or _whole_reason(shape, cluster, allowed, of_type)
+
+
+def _whole_reason(shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], of_type: str) -> str | None:
+    """Return which amount of the whole job is more than all machines together have."""
+    for name, unit in _UNITS.items():
+        if shape[name] and name in cluster.resources:
+            total = float(cluster.capacities[allowed, cluster.resources.index(name)].sum())
+            if shape[name] > total * (1 + 1e-9):
+                where = f" on machines{of_type}" if of_type else ""
+                return f"{shape[name]:g} {unit}, the cluster has {total:g}{where}"
+    return None
+
+
+def _workers_reason(
+    shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], of_type: str
+) -> str | None:
+    """Return why the empty machines do not hold all workers of a job."""
     workers = shape["workers"]
     if workers is None:
         return None
@@ -90,7 +110,7 @@ def _reason(shape: dict[str, Any], cluster: Cluster) -> str | None:
         return None
     needs = ", ".join(
         f"{shape[name] / workers:g} {unit}"
-        for name, unit in (("cpu", "cores"), ("memory", "GB"))
+        for name, unit in _UNITS.items()
         if shape[name] and not shape["ps"] and name in cluster.resources
     )
     return (
@@ -104,7 +124,7 @@ def _workers_a_machine(
 ) -> npt.NDArray[np.float64]:
     """Return how many workers of a job each empty machine holds."""
     room = np.floor(cluster.gpus_per_machine[allowed] / each + 1e-9)
-    for name in ("cpu", "memory"):
+    for name in _UNITS:
         if shape[name] and not shape["ps"] and name in cluster.resources:
             capacity = cluster.capacities[allowed, cluster.resources.index(name)]
             room = np.minimum(room, np.floor(capacity / (shape[name] / workers) + 1e-9))

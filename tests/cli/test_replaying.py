@@ -6,6 +6,7 @@ import pytest
 
 import gangopt
 from gangopt.cli.replaying import _progress
+from gangopt.topology import Cluster, MachineGroup, save_cluster
 
 LOG = "id,arrival,gpus,duration,user\na,0,2,4,eve\nb,0,1,2,bob\nc,1,1,2,bob\nd,9,8,1,bob\n"
 
@@ -63,6 +64,26 @@ def test_lenient_leaves_out_what_cannot_run(call, refused, log):
     code, out, err = call("replay", log, "--cluster", 4, "--policy", "fifo", "--lenient", "--json")
     assert (code, json.loads(out)["jobs"]) == (0, 3)
     assert "larger-than-the-cluster: 1" in err
+
+
+def test_the_command_refuses_reports_and_leaves_out(call, refused, tmp_path):
+    log, page, cluster = tmp_path / "log.csv", tmp_path / "page.html", tmp_path / "lab.json"
+    log.write_text("id,arrival,gpus,duration,gpu_type,cpu\na,0,1,5,H100,\nb,1,1,5,V100,\nc,2,1,5,,2000\nd,3,1,5,,8\n")
+    group = MachineGroup(2, 4, capacities={"cpu": 64, "memory": 256}, gpu_type="V100", name="a")
+    save_cluster(Cluster.from_groups([group], name="lab"), cluster)
+    arguments = ("replay", log, "--cluster", cluster, "--policy", "fifo,srtf", "--json", "--no-bound")
+    assert refused(*arguments) == (
+        "gangopt: job a cannot be placed on lab: 1 GPUs, the cluster has 0 of type H100 (unplaceable: 2; a lenient "
+        "reading leaves such jobs out)\n"
+    )
+    code, out, err = call(*arguments, "--lenient", "-o", page)
+    record = json.loads(out)
+    assert (code, record["jobs"]) == (0, 2)
+    assert [(item["name"], item["count"]) for item in record["notices"]] == [("unplaceable", 2), ("cpu-ignored", 1)]
+    told = "cpu-ignored: 1; job d asks for 8 cores, replays place jobs by the number of GPUs alone"
+    assert [line for line in err.splitlines() if "ignored" in line] == [told]
+    assert "unplaceable: 2 left out; job a cannot be placed on lab" in err
+    assert told in page.read_text()
 
 
 def test_a_policy_that_the_log_cannot_feed_is_told(call, log):

@@ -39,7 +39,12 @@ def one(**columns):
         ({"gpus": 15, "workers": 5}, "5 workers of 3 GPUs, the empty machines hold 4 of them"),
         ({"gpus": 1, "workers": 1, "cpu": 17}, "1 workers of 1 GPUs, 17 cores, the empty machines hold 0 of them"),
         ({"gpus": 4, "workers": 4, "memory": 800}, "4 workers of 1 GPUs, 200 GB, the empty machines hold 1 of them"),
-        ({"gpus": 4, "workers": 4, "memory": 800, "ps": 2}, None),
+        ({"gpus": 4, "workers": 4, "memory": 300, "ps": 2}, None),
+        ({"gpus": 4, "workers": 4, "memory": 800, "ps": 2}, "800 GB, the cluster has 384"),
+        ({"gpus": 1, "cpu": 40}, None),
+        ({"gpus": 1, "cpu": 2000}, "2000 cores, the cluster has 40"),
+        ({"gpus": 1, "cpu": 33, "gpu_type": "V100"}, "33 cores, the cluster has 32 on machines of type V100"),
+        ({"gpus": 1, "memory": 257, "gpu_type": "T4"}, "257 GB, the cluster has 256 on machines of type T4"),
         ({"gpus": 1, "workers": 1, "cpu": 0, "memory": 0}, None),
     ],
 )

@@ -172,7 +172,7 @@ def replays(
     Returns
     -------
     dict and list
-        Replays by policy, in the order given, and a line for each policy that this trace cannot feed.
+        Replays by policy, in the order given, and a line for each policy that this trace cannot feed and each notice.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def replays(
     missing = [f"{given.name}: {item.policy} is left out: {item.reason}" for item in entries if item.replay is None]
     if not found:
         raise InputError(f"{given.name}: no policy can be replayed; {entries[0].policy}: {entries[0].reason}")
-    return found, missing
+    return found, [*missing, *(f"{given.name}: {item.message} ({item.name}: {item.count:,})" for item in run.notices)]
 
 
 def _unique(values: Iterable[Any]) -> list[Any]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.arguments import unknown
 from gangopt.errors import InputError, NoSolutionError
-from gangopt.policy_registry import policies as known_policies
+from gangopt.solvers.replay.ready import ignored_demands
 from gangopt.solvers.replay.result import Replay
-from gangopt.solvers.replay.run import check_placement, check_slowdowns, replay
+from gangopt.solvers.replay.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
+    from gangopt.instances.workload_notices import Notice
     from gangopt.solvers.bounds import JctBound
     from gangopt.solvers.replay.costs import Overheads
+    from gangopt.solvers.replay.records import Policy
     from gangopt.topology import Cluster
 
 __all__ = ["Contest", "Entry", "contest"]
@@ -55,6 +59,7 @@ class Contest:
     asked : policies as they were named
     entries : one a policy, in the order asked for; those not reached before an interruption are missing
     bound : proven lower bound on the mean completion time of fixed gangs, None if it was not asked for
+    notices : what jobs asked for that no replay held them to: GPU types, cores, memory
     interrupted : whether Ctrl-C ended it
     """
 
@@ -64,6 +69,7 @@ class Contest:
     asked: tuple[str, ...]
     entries: tuple[Entry, ...]
     bound: JctBound | None
+    notices: tuple[Notice, ...] = ()
     interrupted: bool = False
 
     @property
@@ -103,9 +109,9 @@ class Contest:
 
 
 def contest(
-    workload: Workload,
-    cluster: Cluster | str | int,
-    policies: Sequence[str],
+    workload: Workload | str | Path,
+    cluster: Cluster | str | Path | int,
+    policies: Sequence[Policy | str],
     *,
     overheads: Overheads | None = None,
     placement: str | None = None,
@@ -119,9 +125,8 @@ def contest(
 
     Parameters
     ----------
-    workload : the jobs
-    cluster : a cluster, its name or file, or a number of GPUs that are only counted
-    policies : names with arguments, as for `gangopt.replay`
+    workload, cluster : as for `gangopt.replay`
+    policies : names with arguments or objects, as for `gangopt.replay`; objects count by their `name`
     overheads, placement, seed : as for `gangopt.replay`
     bound : whether to compute the lower bound on the mean completion time
     executor : `serial`, or `processes` for one process a policy
@@ -136,30 +141,25 @@ def contest(
     Raises
     ------
     InputError
-        If no policy is named, one is unknown or named twice, or the cluster, the executor or the placement is not
-        acceptable. A policy that this workload cannot feed is an entry with its reason instead.
+        If no policy is named, one is unknown, named twice or cannot be sent to another process, or the workload, the
+        cluster, the executor or the placement is not acceptable. A policy that this workload cannot feed is an entry
+        with its reason instead.
     """
-    names = list(policies)
-    if not names:
-        raise InputError("no policy is named; at least one is needed")
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
-    if twice is not None:
-        raise InputError(f"policy {twice} is named twice")
     if executor not in {"serial", "processes"}:
         raise unknown("executor", executor, ["serial", "processes"])
-    for name in names:
-        known_policies.make(name)
+    chosen = _by_name(policies, executor)
     if workers is not None and workers < 1:
         raise InputError(f"workers={workers}: a whole number from 1 is needed")
+    workload = resolve_workload(workload)
     where, n_gpus = _cluster(cluster)
     machines = None if isinstance(where, int) else where
     check_placement(placement, machines)
     if overheads is not None:
         check_slowdowns(overheads, machines)
     settings = {"overheads": overheads, "placement": placement, "seed": seed}
-    run = _serial(workload, where, names, settings, on_progress)
+    run = _serial(workload, where, chosen, settings, on_progress)
     if executor == "processes":
-        run = _parallel(workload, where, names, settings, workers, on_progress)
+        run = _parallel(workload, where, chosen, settings, workers, on_progress)
     found: dict[str, Entry] = {}
     proven, interrupted = None, False
     try:
@@ -169,12 +169,35 @@ def contest(
             proven = _bound(workload, n_gpus, found.values())
     except KeyboardInterrupt:
         interrupted = True
-    entries = tuple(found[name] for name in names if name in found)
+    entries = tuple(found[name] for name in chosen if name in found)
     name = "" if isinstance(where, int) else where.name
-    return Contest(workload, name, n_gpus, tuple(names), entries, proven, interrupted)
+    notices = ignored_demands(workload, machines)
+    return Contest(workload, name, n_gpus, tuple(chosen), entries, proven, notices, interrupted)
 
 
-def _cluster(given: Cluster | str | int) -> tuple[Cluster | int, int]:
+def _by_name(policies: Sequence[Policy | str], executor: ExecutorName) -> dict[str, Policy | str]:
+    """Return the policies by what tables call them, in order."""
+    chosen: dict[str, Policy | str] = {}
+    for policy in policies:
+        name = policy_name(policy)
+        if name in chosen:
+            raise InputError(f"policy {name} is named twice")
+        if executor == "processes" and not isinstance(policy, str):
+            _check_picklable(policy, name)
+        chosen[name] = policy
+    if not chosen:
+        raise InputError("no policy is named; at least one is needed")
+    return chosen
+
+
+def _check_picklable(policy: Policy, name: str) -> None:
+    try:
+        pickle.dumps(policy)
+    except Exception as error:  # whatever the object's own methods raise
+        raise InputError(f"policy {name} cannot be sent to another process ({error}); use executor=serial") from None
+
+
+def _cluster(given: Cluster | str | Path | int) -> tuple[Cluster | int, int]:
     from gangopt.solvers.replay.run import resolve_cluster
 
     cluster, n_gpus = resolve_cluster(given)
@@ -192,18 +215,29 @@ def _bound(workload: Workload, n_gpus: int, entries: Iterable[Entry]) -> JctBoun
     return workload_jct_bound(workload, n_gpus, attained=attained)
 
 
-def _entry(workload: Workload, cluster: Cluster | int, name: str, settings: dict[str, Any], report: Any) -> Entry:  # noqa: ANN401
+def _entry(
+    workload: Workload,
+    cluster: Cluster | int,
+    name: str,
+    policy: Policy | str,
+    settings: dict[str, Any],
+    report: Callable[[int, int, float], None] | None = None,
+) -> Entry:
     try:
-        return Entry(name, replay(workload, cluster, name, **settings, on_progress=report))
+        return Entry(name, replay(workload, cluster, policy, **settings, on_progress=report))
     except (InputError, NoSolutionError) as error:
         return Entry(name, None, str(error))
 
 
 def _serial(
-    workload: Workload, cluster: Cluster | int, names: list[str], settings: dict[str, Any], report: OnProgress | None
+    workload: Workload,
+    cluster: Cluster | int,
+    chosen: dict[str, Policy | str],
+    settings: dict[str, Any],
+    report: OnProgress | None,
 ) -> Iterator[Entry]:
-    for name in names:
-        yield _entry(workload, cluster, name, settings, _named(report, name))
+    for name, policy in chosen.items():
+        yield _entry(workload, cluster, name, policy, settings, _named(report, name))
 
 
 def _named(report: OnProgress | None, name: str) -> Callable[[int, int, float], None] | None:
@@ -219,7 +253,7 @@ def _named(report: OnProgress | None, name: str) -> Callable[[int, int, float], 
 def _parallel(
     workload: Workload,
     cluster: Cluster | int,
-    names: list[str],
+    chosen: dict[str, Policy | str],
     settings: dict[str, Any],
     workers: int | None,
     report: OnProgress | None,
@@ -227,7 +261,7 @@ def _parallel(
     pool = ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn"))
     try:
         futures: dict[Future[Entry], str] = {
-            pool.submit(_entry, workload, cluster, name, settings, None): name for name in names
+            pool.submit(_entry, workload, cluster, name, policy, settings): name for name, policy in chosen.items()
         }
         for future in as_completed(futures):
             entry = future.result()

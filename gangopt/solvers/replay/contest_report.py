@@ -44,7 +44,8 @@ def contest_json(contest: Contest) -> dict[str, Any]:
     -------
     dict
         `policies` (the rows of the contest, each with its `bins`), `workload`, `cluster`, `gpus`, `jobs`,
-        `jct_bounds` (mean completion time in s of each bound that was computed) and `interrupted`.
+        `jct_bounds` (mean completion time in s of each bound that was computed), `notices` (of the reader, and of what
+        jobs asked for that replays ignore) and `interrupted`.
     """
     rows = contest.rows()
     for row, entry in zip(rows, contest.entries, strict=True):
@@ -58,6 +59,7 @@ def contest_json(contest: Contest) -> dict[str, Any]:
         "gpus": contest.n_gpus,
         "jobs": len(contest.workload),
         "jct_bounds": None if contest.bound is None else dict(contest.bound.bounds),
+        "notices": [vars(item) for item in (*contest.workload.notices, *contest.notices)],
         "interrupted": contest.interrupted,
     }
 
@@ -173,6 +175,7 @@ th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}"""
 
 
 def _page(contest: Contest) -> str:
+    from gangopt.instances.workload_text import notice_lines
     from gangopt.solvers.pictures import to_svg
     from gangopt.solvers.replay.pictures import contest_chart
 
@@ -180,7 +183,7 @@ def _page(contest: Contest) -> str:
     notes = [part for part in text if part.startswith(("PARTIAL", "no scheduler"))] + _reasons(contest)
     title = f"{contest.workload.name or 'workload'} on {contest.n_gpus:,} GPUs"
     parts = [f"<h1>{html.escape(title)}</h1>", _html(_table(contest))]
-    parts += [f"<p>{html.escape(note)}</p>" for note in notes]
+    parts += [f"<p>{html.escape(note)}</p>" for note in (*notes, *notice_lines(contest.notices))]
     parts += ["<h2>Bins by size and length</h2>", _html(_bins(contest)), to_svg(contest_chart(contest))]
     head = f"<meta charset='utf-8'><title>gangopt replay</title><style>{_STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"

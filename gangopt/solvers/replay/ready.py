@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.errors import InputError
+from gangopt.instances.workload_fit import check_fit
 from gangopt.instances.workload_notices import Notice
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
+    from gangopt.topology import Cluster
 
-__all__ = ["check_durations", "check_sizes", "replayable"]
+__all__ = ["check_durations", "check_sizes", "ignored_demands", "replayable"]
 
 
 def check_durations(workload: Workload) -> None:
@@ -38,21 +40,70 @@ def _unresolved(workload: Workload) -> npt.NDArray[np.bool_]:
     return np.asarray(workload.arrival + workload.duration == workload.arrival)
 
 
-def check_sizes(workload: Workload, n_gpus: int, cluster: str) -> None:
-    """Check that no gang is larger than the cluster.
+def check_sizes(workload: Workload, cluster: Cluster | None, n_gpus: int) -> None:
+    """Check that no gang is larger than the cluster, and that its empty machines can hold every job.
+
+    Parameters
+    ----------
+    workload : the jobs
+    cluster : where they are to run, None where GPUs are only counted
+    n_gpus : GPUs of the cluster
 
     Raises
     ------
     InputError
-        Tells how many are, and names the first.
+        Tells how many jobs cannot be replayed, and names the first.
     """
+    name = "" if cluster is None else cluster.name
     too_large = np.flatnonzero(workload.gpus > n_gpus)
     if len(too_large):
         job = int(too_large[0])
         raise InputError(
-            f"{len(too_large)} of {len(workload)} jobs are larger than the cluster {cluster}".rstrip()
+            f"{len(too_large)} of {len(workload)} jobs are larger than the cluster {name}".rstrip()
             + f" of {n_gpus} GPUs, the first is {workload.ids[job]} with {workload.gpus[job]}"
         )
+    if cluster is not None:
+        check_fit(workload, cluster)
+
+
+def ignored_demands(workload: Workload, cluster: Cluster | None) -> tuple[Notice, ...]:
+    """Return a notice for each kind of demand that a replay does not hold the jobs to.
+
+    Parameters
+    ----------
+    workload : the jobs
+    cluster : where they run, None where GPUs are only counted
+
+    Returns
+    -------
+    tuple of Notice
+        `gpu-type-ignored` counts jobs that name GPU types, unless all machines are known to be of them; `cpu-ignored`
+        and `memory-ignored` count jobs that ask for cores and memory.
+    """
+    found = []
+    types = workload.texts("gpu_type")
+    named = {kind: _may_differ(kind, cluster) for kind in set(types) if kind is not None}
+    for name, concerned, wish in (
+        ("gpu-type-ignored", [kind is not None and named[kind] for kind in types], "GPUs of type {}"),
+        ("cpu-ignored", workload.numbers("cpu") > 0, "{:g} cores"),
+        ("memory-ignored", workload.numbers("memory") > 0, "{:g} GB of memory"),
+    ):
+        count = int(np.count_nonzero(concerned))
+        if count:
+            job = int(np.argmax(concerned))
+            value = workload.frame[name.removesuffix("-ignored").replace("-", "_")][job]
+            rule = "replays place jobs by the number of GPUs alone"
+            found.append(Notice(name, count, f"job {workload.ids[job]} asks for {wish.format(value)}, {rule}"))
+    return tuple(found)
+
+
+def _may_differ(kind: str, cluster: Cluster | None) -> bool:
+    """Return whether a job that names these GPU types may be given GPUs that are not known to be of them."""
+    if cluster is None:
+        return True
+    types = set(kind.split("|"))
+    machines = zip(cluster.gpu_types, cluster.gpus_per_machine.tolist(), strict=True)
+    return any(gpus and of not in types for of, gpus in machines)
 
 
 def replayable(workload: Workload, n_gpus: int) -> Workload:

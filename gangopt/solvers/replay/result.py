@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from gangopt.instances.workload import Workload
+    from gangopt.instances.workload_notices import Notice
     from gangopt.solvers.replay.log import Log
 
 __all__ = ["METRICS", "Replay"]
@@ -61,6 +62,7 @@ class Replay:
     seconds : wall time of the replay
     log : every arrival, start, stop and end
     machine_gpus : GPUs of each machine, empty where GPUs were only counted
+    notices : what jobs asked for that the replay did not hold them to: GPU types, cores, memory
     """
 
     workload: Workload
@@ -79,6 +81,7 @@ class Replay:
     seconds: float
     log: Log = field(repr=False)
     machine_gpus: tuple[int, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     @cached_property
     def jct(self) -> Floats:

@@ -13,7 +13,7 @@ from gangopt.policy_registry import policies
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine, Progress
 from gangopt.solvers.replay.machines import rule
-from gangopt.solvers.replay.ready import check_durations, check_sizes
+from gangopt.solvers.replay.ready import check_durations, check_sizes, ignored_demands
 from gangopt.solvers.replay.result import Replay
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gangopt.solvers.replay.records import Policy
     from gangopt.topology import Cluster
 
-__all__ = ["check_placement", "check_slowdowns", "replay", "resolve_cluster"]
+__all__ = ["check_placement", "check_slowdowns", "policy_name", "replay", "resolve_cluster", "resolve_workload"]
 
 
 def replay(
@@ -56,15 +56,15 @@ def replay(
     Raises
     ------
     InputError
-        If a job has no duration, one that its arrival's number cannot resolve, or is larger than the cluster, if the
-        workload lacks what the policy needs (the message names the first such job), or if `placement` or slowdowns are
-        given where GPUs are only counted.
+        If a job has no duration, one that its arrival's number cannot resolve, is larger than the cluster or asks for
+        GPU types, cores or memory that the empty machines do not have, if the workload lacks what the policy needs (the
+        message names the first such job), or if `placement` or slowdowns are given where GPUs are only counted.
     """
-    jobs, where, n_gpus = _workload(workload), *resolve_cluster(cluster)
+    jobs, where, n_gpus = resolve_workload(workload), *resolve_cluster(cluster)
     chosen, name = _policy(policy, jobs, where)
     jobs.require("duration")
     check_durations(jobs)
-    check_sizes(jobs, n_gpus, "" if where is None else where.name)
+    check_sizes(jobs, where, n_gpus)
     check_placement(placement, where)
     costs = Overheads() if overheads is None else overheads
     check_slowdowns(costs, where)
@@ -98,10 +98,18 @@ def replay(
         seconds=time.perf_counter() - begin,
         log=engine.log,
         machine_gpus=() if where is None else tuple(map(int, where.gpus_per_machine)),
+        notices=ignored_demands(jobs, where),
     )
 
 
-def _workload(given: Any) -> Workload:  # noqa: ANN401 - checked here
+def resolve_workload(given: Any) -> Workload:  # noqa: ANN401 - checked here
+    """Return the workload that is given itself, by name or as a file.
+
+    Raises
+    ------
+    InputError
+        If it is something else, or cannot be read.
+    """
     from gangopt.instances.workload import Workload
 
     if isinstance(given, Workload):
@@ -176,6 +184,22 @@ def _policy(given: Any, jobs: Workload, where: Cluster | None) -> tuple[Policy, 
             raise InputError(f"policy {name} places jobs on machines; a cluster is needed, not a number of GPUs")
         jobs.require(*record.needs)
         return policy, name
+    return given, policy_name(given)
+
+
+def policy_name(given: Any) -> str:  # noqa: ANN401 - checked here
+    """Return what tables call a policy: the text that names it, or the name of an object.
+
+    Raises
+    ------
+    InputError
+        If the text names no policy or has a defective argument, or the object is no policy.
+    """
+    if isinstance(given, str):
+        policies.make(given)
+        return given
+    if isinstance(given, type):
+        raise InputError(f"policy is the class {given.__name__}; an object of it is needed")
     if not callable(getattr(given, "decide", None)) or not isinstance(getattr(given, "name", None), str):
         raise InputError(f"policy is a {type(given).__name__} without a name and a method decide(state)")
-    return given, given.name
+    return str(given.name)

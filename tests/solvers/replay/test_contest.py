@@ -14,6 +14,7 @@ from gangopt.solvers.replay.contest_report import contest_json, contest_text, wr
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.fairness import average_presence
 from gangopt.solvers.replay.ready import replayable
+from gangopt.solvers.replay.records import Plan
 from gangopt.solvers.replay.result import METRICS
 from gangopt.solvers.replay.timelines import gantt, timeline
 
@@ -294,3 +295,51 @@ def test_jobs_that_end_at_their_arrival_have_no_shares_of_it(tmp_path):
     assert (metrics["makespan"], metrics["utilisation"], metrics["jain"]) == (0, None, None)
     write_contest(played, tmp_path / "played.html")
     assert "drf" in contest_text(played)
+
+
+class Longest:
+    """A policy of few lines, which has what `replay` asks for and nothing more."""
+
+    def __init__(self, name="longest"):
+        self.name = name
+
+    def decide(self, state):
+        return Plan(state.active[np.argsort(-state.remaining(state.active), kind="stable")])
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_objects_and_names_side_by_side(executor):
+    played = contest(THREE, 2, [Longest(), "fifo", Longest("again")], executor=executor)
+    assert [entry.policy for entry in played.entries] == ["longest", "fifo", "again"]
+    assert played.asked == ("longest", "fifo", "again")
+    alone = gangopt.replay(THREE, 2, Longest())
+    assert played.entries[0].replay.end.tolist() == played.entries[2].replay.end.tolist() == alone.end.tolist()
+    assert "longest" in contest_text(played)
+    assert [row["policy"] for row in contest_json(played)["policies"]] == ["longest", "fifo", "again"]
+
+
+def test_a_workload_by_name_or_file(tmp_path):
+    THREE.save(tmp_path / "three.csv")
+    assert contest(str(tmp_path / "three.csv"), 2, ["fifo"]).rows()[0]["max_jct"] == 6
+
+
+def test_objects_that_are_no_policies_are_refused_as_by_replay():
+    class Local:
+        name = "local"
+
+        def decide(self, state):
+            return Plan(state.active)
+
+    assert contest(THREE, 2, [Local()]).entries[0].replay is not None
+    for policies, message in (
+        ([object()], "policy is a object without a name and a method decide"),
+        ([Local], "policy is the class Local; an object of it is needed"),
+        (["longest"], "unknown policy 'longest'"),
+        ([Longest(), Longest()], "policy longest is named twice"),
+    ):
+        with pytest.raises(InputError, match=message):
+            contest(THREE, 2, policies)
+    with pytest.raises(InputError, match="policy is the class Local"):
+        gangopt.replay(THREE, 2, Local)
+    with pytest.raises(InputError, match=r"policy local cannot be sent to another process .*; use executor=serial"):
+        contest(THREE, 2, [Local()], executor="processes")
