@@ -18,6 +18,7 @@ from gangopt.formulations.fair_share_certificates import fill_dominating, fill_e
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import AppBid, Bystander
 from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import better, bundles_of, certifiable
 from gangopt.instances.fair_share_solution import FairShareSolution
 from gangopt.instances.generators.fair_share import random
@@ -175,3 +176,31 @@ def test_what_nobody_can_improve_or_share_is_refused_before_building():
         fill_dominating(ConcreteModel(), market, rows, strict=True)
     with pytest.raises(InfeasibleError, match="everyone_served: no bundle on offer gives app a0 rho of at most 1"):
         fill_sharing(ConcreteModel(), market)
+
+
+@pytest.mark.parametrize(
+    ("rho", "fails"),
+    [(1 - 1e-8, False), (1.0, False), (1 + 1e-10, False), (1 + 9e-10, False), (1 + 2e-9, True), (1 + 1e-8, True)],
+)
+def test_certificates_and_the_judge_agree_on_rho_near_1(rho, fails):
+    instance = FairShareInstance(
+        name="near 1",
+        racks=("r",),
+        machines=("m",),
+        machine_rack=[0],
+        offered=[1],
+        apps=(AppBid.from_rows("a", [(1, "machine", 1 / Fraction(rho))]),),
+    )
+    solution = FairShareSolution((((0, 1),),))
+    market, rows = instance.certifiable(solution)
+    found = certify(market, rows)
+    assert found.above_one == ((0,) if fails else ())
+    assert found.sharing_exists == (False if fails else None)
+    assert instance.evaluate(solution).metrics["above_one"] == int(fails)
+    # the model of allocations that share has the same rule
+    try:
+        fill_sharing(ConcreteModel(), market)
+        shared = True
+    except InfeasibleError:
+        shared = False
+    assert shared != fails
