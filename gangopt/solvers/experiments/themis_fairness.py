@@ -71,7 +71,7 @@ COLUMNS = {
 }
 
 NOTES = (
-    "rho: an app's time over that with the cluster for itself times the average number of apps present, after the fact",
+    "rho: THEMIS, equation 2, after the fact; above 1 even alone where phases or jobs of an app differ in width or length",
     "network-intensive apps take longer by the factor of the machines that they span; the others never do",
     "time-sharing stands for the paper's Gandiva, which packs best first; here it takes turns of 10 minutes",
 )

@@ -1,5 +1,7 @@
 """Rho of replays against equation 2 of THEMIS, computed anew from the ends of the apps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -77,6 +79,18 @@ def test_an_app_with_a_narrow_phase_has_rho_above_1_although_it_is_alone():
     played = gangopt.replay(jobs, 8, "srtf")
     assert played.end.max() == 5 * hour
     assert played.rho.tolist() == [pytest.approx(5 / 1.5)]
+
+
+def test_successive_halving_down_to_one_gpu_has_rho_of_18_although_it_is_alone():
+    # the other example of docs/replay.md, and app3 of workload/themis-2?apps=10&seed=0
+    counts = [64 >> k for k in range(7)]
+    rows = [(0, 1, 100 * 2**k) for k, count in enumerate(counts) for _ in range(count)]
+    phase = [k for k, count in enumerate(counts) for _ in range(count)]
+    jobs = workload(rows, app=["a"] * len(rows), phase=phase)
+    assert gangopt.replay(jobs, 64, "fifo").rho.tolist() == [pytest.approx(127 / 7)]
+    drawn = gangopt.Workload.load("workload/themis-2?apps=10")
+    only = replace(drawn, frame=drawn.frame.filter(app="app3"))
+    assert gangopt.replay(only, 64, "fifo").rho.tolist() == [pytest.approx(127 / 7)]
 
 
 def test_the_policy_bids_by_the_rho_that_is_reported():
