@@ -71,7 +71,7 @@ COLUMNS = {
 }
 
 NOTES = (
-    "rho: THEMIS, equation 2, after the fact; above 1 even alone where phases or jobs of an app differ in width or length",
+    "rho: THEMIS, equation 2, after the fact; above 1 even alone where an app cannot keep its largest demand busy",
     "network-intensive apps take longer by the factor of the machines that they span; the others never do",
     "time-sharing stands for the paper's Gandiva, which packs best first; here it takes turns of 10 minutes",
 )
