@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gangopt.errors import InputError, shorten, shown
+from gangopt.inputfile import read_file
 
 __all__ = ["dump_json", "file_kind", "parse_json", "read_json", "read_text", "write_bytes", "write_json", "write_text"]
 
 FileKind = Literal["absent", "directory", "file", "stream"]
-
-MAX_FILE_BYTES = 512 * 1024 * 1024
-"""Largest text file that is read, in bytes."""
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -37,26 +35,13 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     InputError
-        If the file is absent, a directory, unreadable, larger than 512 MiB or not UTF-8.
+        If the file is not UTF-8, or as `read_file`: absent, not regular, unreadable or larger than 512 MiB.
     """
-    file = Path(path)
-    name = shorten(str(file))
+    data = read_file(path)
     try:
-        size = file.stat().st_size
-        if file.is_dir():
-            raise InputError(f"{name}: is a directory, a file is needed")
-        if size > MAX_FILE_BYTES:
-            raise InputError(f"{name}: {size} bytes, at most {MAX_FILE_BYTES} are read")
-        return file.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{name}: not UTF-8 text (byte {error.start})") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{name}: cannot be read ({reason})") from None
+        raise InputError(f"{shorten(os.fspath(path))}: not UTF-8 text (byte {error.start})") from None
 
 
 def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of six types

@@ -11,10 +11,14 @@ import numpy.typing as npt
 
 from gangopt.arguments import number_in
 from gangopt.errors import InputError, shown
+from gangopt.jsonfile import read_text
 
 __all__ = ["ServiceDistribution"]
 
 Floats = npt.NDArray[np.float64]
+
+HEADER = "duration"
+"""Header of the samples of service that came with the Tiresias simulator."""
 
 
 class ServiceDistribution:
@@ -103,25 +107,26 @@ class ServiceDistribution:
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Read services from a text file.
+        """Read services from a text file, plain or with the header of Tiresias's published samples.
 
         Parameters
         ----------
-        path : file with one number of GPU s on each line; empty lines do not count
+        path : str or path
+            File with one number of GPU s on each line. Empty lines do not count, nor does a first line `duration`.
 
         Raises
         ------
         InputError
             Names the file, and the line of a wrong number.
         """
-        try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read as text ({error})") from error
-        values = []
-        for number, line in enumerate(lines, start=1):
+        values: list[float] = []
+        headed = False
+        for number, line in enumerate(read_text(path).splitlines(), start=1):
             text = line.strip()
             if not text:
+                continue
+            if text.strip('"').lower() == HEADER and not values and not headed:
+                headed = True
                 continue
             value = number_in(text)
             if value is None or value <= 0:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gangopt.errors import InputError
 from gangopt.instances.workload_columns import COLUMNS, shown
 from gangopt.instances.workload_reading import Draft, Format, Source, finish, table_of
-from gangopt.instances.workload_rows import Rows, header_of
+from gangopt.instances.workload_rows import PARQUET, Rows, header_of
 from gangopt.jsonfile import parse_json, write_bytes, write_json
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ NATIVE = "gangopt"
 """Name of this tool's own format."""
 
 VERSION = 1
-_MAGIC = b"PAR1"
 _KIND = "gangopt-workload"
 _NOTES = ("name", "description", "source")
 
@@ -82,7 +81,7 @@ def _notes(workload: Workload) -> dict[str, str]:
 def is_native(data: bytes) -> bool:
     """Return whether a file is one that `write_workload` writes."""
     head = data.lstrip()[:1]
-    if data.startswith(_MAGIC):
+    if data.startswith(PARQUET):
         return True
     if head == b"{":
         return f'"{_KIND}"'.encode() in data[:4096]
@@ -99,7 +98,7 @@ def read_native(source: Source) -> Workload:
     """
     from gangopt.instances.workload import Workload
 
-    if source.data.startswith(_MAGIC):
+    if source.data.startswith(PARQUET):
         columns, notes = _parquet(source)
     elif source.data.lstrip()[:1] == b"{":
         columns, notes = _json(source)
@@ -115,9 +114,8 @@ def _parquet(source: Source) -> tuple[dict[str, Any], dict[str, str]]:
     import polars as pl
 
     try:
-        # the bytes were normalised for text, so the file is read again
-        frame = pl.read_parquet(source.path)
-        metadata = pl.read_parquet_metadata(source.path).get(_KIND, "{}")
+        frame = pl.read_parquet(io.BytesIO(source.data))
+        metadata = pl.read_parquet_metadata(io.BytesIO(source.data)).get(_KIND, "{}")
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{source.tally.origin}: no parquet file ({str(error).splitlines()[0]})") from None
     notes = json.loads(metadata)

@@ -3,59 +3,69 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
+import zlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, shorten
+from gangopt.inputfile import read_file
 from gangopt.instances.workload_columns import LARGEST, shown
 from gangopt.instances.workload_notices import Tally
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["MAX_BYTES", "Rows", "header_of", "read_bytes", "read_rows"]
+__all__ = ["MAX_BYTES", "PARQUET", "Rows", "header_of", "read_bytes", "read_rows"]
 
 MAX_BYTES = 2**31
 """Largest log that is read, in bytes."""
 
+PARQUET = b"PAR1"
+"""What a parquet file begins with."""
+
+_GZIP = b"\x1f\x8b"
+
 
 def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the bytes of a file with line feeds as line ends and no byte-order mark.
+    """Return the bytes of a file, unpacked from gzip; text has line feeds as line ends and no byte-order mark.
 
     Parameters
     ----------
-    path : the file
-    limit : read no more than the first `limit` bytes
+    path : str or path
+    limit : int, optional
+        Return no more than the first `limit` bytes.
 
     Raises
     ------
     InputError
-        If the file is absent, a directory, unreadable, empty or larger than 2 GiB.
+        If the file is empty or damaged, larger than 2 GiB packed or unpacked, or as `read_file`.
     """
-    file = Path(path)
-    try:
-        if file.is_dir():
-            raise InputError(f"{file}: is a directory, a file is needed")
-        size = file.stat().st_size
-        if size > MAX_BYTES:
-            raise InputError(f"{file}: {size} bytes, at most {MAX_BYTES} are read")
-        with file.open("rb") as stream:
-            data = stream.read(-1 if limit is None else limit)
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"{file}: cannot be read ({reason})") from None
+    name = shorten(os.fspath(path))
+    data = read_file(path, MAX_BYTES)
+    if data.startswith(_GZIP):
+        data = _unpacked(data, name)
+    data = data[:limit]
     if not data.strip():
-        raise InputError(f"{file}: empty, a log of jobs is needed")
+        raise InputError(f"{name}: empty, a log of jobs is needed")
+    if data.startswith(PARQUET):
+        return data
     return data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            unpacked = stream.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{name}: gzip file that is damaged or cut off ({error})") from None
+    if len(unpacked) > MAX_BYTES:
+        raise InputError(f"{name}: more than {MAX_BYTES} bytes unpacked, at most {MAX_BYTES} are read")
+    return unpacked
 
 
 def header_of(data: bytes, separator: str = ",") -> tuple[str, ...]:

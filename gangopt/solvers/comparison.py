@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
+from gangopt.inputfile import read_file
 from gangopt.jsonfile import dump_json, read_json, write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -264,13 +265,11 @@ def _records(path: str | os.PathLike[str]) -> Iterable[dict[str, Any]]:
 def _table_records(path: str | os.PathLike[str], suffix: str) -> list[dict[str, Any]]:
     import polars as pl
 
-    file = Path(path)
-    if not file.is_file():
-        raise InputError(f"{file}: no such file")
+    data = io.BytesIO(read_file(path))
     try:
-        frame = pl.read_parquet(file) if suffix == ".parquet" else pl.read_csv(file, infer_schema_length=None)
+        frame = pl.read_parquet(data) if suffix == ".parquet" else pl.read_csv(data, infer_schema_length=None)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{file}: cannot be read as {suffix[1:]} ({str(error).splitlines()[0]})") from None
+        raise InputError(f"{os.fspath(path)}: cannot be read as {suffix[1:]} ({str(error).splitlines()[0]})") from None
     return frame.to_dicts()
 
 

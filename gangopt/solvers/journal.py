@@ -13,10 +13,14 @@ from typing import Any
 from gangopt import __version__
 from gangopt.arguments import split_name
 from gangopt.errors import InputError
-from gangopt.jsonfile import write_text
+from gangopt.inputfile import read_file
+from gangopt.jsonfile import file_kind, write_text
 from gangopt.solvers.comparison import Row
 
 __all__ = ["Append", "Rows", "journal"]
+
+MAX_BYTES = 2**32
+"""Largest journal that is read, in bytes."""
 
 Rows = dict[int, tuple[Row, ...]]
 """Finished rows by the index of their task."""
@@ -49,7 +53,7 @@ def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
     """
     fingerprint = _fingerprint(tasks)
     with _one_line_errors(path):
-        content = path.read_bytes() if path.exists() else b""
+        content = b"" if file_kind(path) == "absent" else read_file(path, MAX_BYTES)
     whole = content[: content.rfind(b"\n") + 1]
     if content:
         done = _read(path, whole, fingerprint, len(tasks))

@@ -98,5 +98,20 @@ def test_wrong_files_are_refused(tmp_path, text, message):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"nowhere.txt: cannot be read as text"):
+    with pytest.raises(InputError, match=r"nowhere.txt: no such file"):
         ServiceDistribution.from_file(tmp_path / "nowhere.txt")
+
+
+def test_the_header_of_the_published_samples_is_no_service(tmp_path):
+    file = tmp_path / "yarn.csv"
+    file.write_bytes(b"\xef\xbb\xbfduration\r\n121\r\n122\r\n122\r\n\r\n53294624\r\n")
+    assert ServiceDistribution.from_file(file).services.tolist() == [121, 122, 122, 53294624]
+    file.write_text("121\nduration\n122\n")
+    with pytest.raises(InputError, match=r"yarn\.csv: line 2: 'duration' is no number of GPU s above 0"):
+        ServiceDistribution.from_file(file)
+    file.write_text("duration\nduration\n122\n")
+    with pytest.raises(InputError, match=r"yarn\.csv: line 2: 'duration' is no number"):
+        ServiceDistribution.from_file(file)
+    file.write_text("duration\n")
+    with pytest.raises(InputError, match=r"yarn\.csv: holds no service"):
+        ServiceDistribution.from_file(file)

@@ -1,0 +1,91 @@
+"""Every command refuses what is no file of data: devices, pipes without a writer, and Git LFS pointers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0\nsize 1067237342\n"
+TINY = "parameters/random?blocks=6&servers=2&seed=1"
+LOG = "workload/tiresias-testbed?seed=1"
+
+COMMANDS = [
+    ["solve", "{}"],
+    ["solve", TINY, "--start", "{}"],
+    ["solve", "parameters/blocks?file={}&servers=2"],
+    ["solve", "allocation/table?file={}&gpus=3"],
+    ["solve", "threshold/history?file={}"],
+    ["solve", "schedule/slice?file={}&gpus=64"],
+    ["show", "{}"],
+    ["compare", "{}"],
+    ["export", "{}", "--format", "mps", "-o", "out.mps"],
+    ["certify", "{}"],
+    ["certify", "{}", "--instance", TINY],
+    ["plot", "{}", "-o", "out.png"],
+    ["profile", "{}"],
+    ["workload", "{}"],
+    ["workload", "{}", "--format", "gangopt"],
+    ["workload", LOG, "--cluster", "{}"],
+    ["workload", "gavel.trace", "--throughputs", "{}"],
+    ["replay", "{}", "--cluster", "4", "--policy", "fifo"],
+    ["replay", LOG, "--cluster", "{}", "--policy", "fifo"],
+    ["replay", LOG, "--cluster", "64", "--policy", "tiresias-g?history={}"],
+    ["replay", LOG, "--cluster", "64", "--policy", "2d-gittins?history={}"],
+    ["solve", "schedule/slice?file=jobs.csv&cluster={}"],
+    ["fit", "loss", "{}"],
+    ["fit", "speed", "{}", "--mode", "async"],
+    ["fit", "speed", "speeds.csv", "--mode", "async", "--holdout", "{}"],
+]
+
+CHILD = """
+import contextlib, io, json, sys
+from gangopt.cli import run
+for arguments in json.load(sys.stdin):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(arguments)
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+@pytest.mark.parametrize("suffix", ["", ".csv"])
+def test_every_command_refuses_what_is_no_file_of_data(tmp_path, suffix):
+    zero, pipe, pointer = (f"{name}{suffix}" for name in ("zero", "pipe", "pointer"))
+    (tmp_path / zero).symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / pipe)
+    (tmp_path / pointer).write_text(POINTER)
+    (tmp_path / "gavel.trace").write_text("A3C\ttrain\t--steps\t0\t10\t0\t1\n")
+    (tmp_path / "jobs.csv").write_text("id,arrival,gpus,duration\na,0,1,1\n")
+    (tmp_path / "speeds.csv").write_text(
+        "p,w,speed\n" + "".join(f"{p},{w},{w / (p + w)}\n" for p in (1, 2, 3) for w in (1, 2, 3))
+    )
+    wanted = {
+        zero: f"{zero}: is a character device, a regular file",
+        pipe: f"{pipe}: is a named pipe, a regular file",
+        pointer: f"{pointer} is a Git LFS pointer, not the data; fetch it with git lfs pull",
+    }
+    calls = [
+        (name, [word.format(name) for word in words])
+        for words in COMMANDS
+        for name in wanted
+        if words[0] != "plot" or suffix
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD],
+        input=json.dumps([words for _, words in calls]),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.stderr == ""
+    wrong = [
+        (words, answer)
+        for (name, words), answer in zip(calls, answers, strict=True)
+        if answer[:2] != [2, ""] or wanted[name] not in answer[2] or answer[2].count("\n") != 1
+    ]
+    assert not wrong, "\n".join(map(str, wrong))
