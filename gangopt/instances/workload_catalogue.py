@@ -13,6 +13,7 @@ from gangopt.arguments import bind, join_name, split_name, unknown
 from gangopt.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_notices import Tally
+from gangopt.instances.workload_signs import signs_of
 from gangopt.registry import Family
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def load_workload(
         workload = _generate(text)
     else:
         workload = _read(Path(text), format, cluster, lenient, throughputs, gpu_type)
+        workload = replace(workload, notices=(*workload.notices, *signs_of(workload.frame)))
     if cluster is None:
         return workload
     from gangopt.instances.workload_fit import check_fit

@@ -70,6 +70,7 @@ _ALL = (
     Column("deadline", "number", "s", "when the job should have ended, on the clock of `arrival`", zero=True),
     Column("start", "number", "s", "when the log has it start first, on the clock of `arrival`", zero=True),
     Column("status", "text", "", "how the log says it ended"),
+    Column("censored", "flag", "", "whether `duration` is a lower limit: the log ends before the job, or lacks a part"),
     Column("network_intensive", "flag", "", "whether a spread placement slows the job down"),
 )
 

@@ -5,19 +5,41 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
 from gangopt.instances.workload_columns import COLUMNS, shown
-from gangopt.instances.workload_reading import Draft, Format, Source, finish, table_of
-from gangopt.instances.workload_rows import PARQUET, Rows, header_of
+from gangopt.instances.workload_reading import (
+    Draft,
+    Format,
+    Source,
+    finish,
+)
+from gangopt.instances.workload_rows import PARQUET, Rows, header_of, read_rows
 from gangopt.jsonfile import parse_json, write_bytes, write_json
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
 
-__all__ = ["ENDINGS", "NATIVE", "document_of", "is_native", "read_native", "write_workload"]
+__all__ = [
+    "ENDINGS",
+    "NATIVE",
+    "REQUIRED",
+    "document_of",
+    "headers_of",
+    "is_native",
+    "missing_column",
+    "read_native",
+    "write_workload",
+]
+
+REQUIRED = tuple(name for name, column in COLUMNS.items() if column.required)
+"""Columns that every workload has."""
+
+SEPARATORS = (",", ";", "\t")
+"""Separators of a table of this tool's columns; it writes commas."""
 
 ENDINGS = (".parquet", ".csv", ".json")
 """Endings of the files that `write_workload` writes."""
@@ -85,7 +107,18 @@ def is_native(data: bytes) -> bool:
         return True
     if head == b"{":
         return f'"{_KIND}"'.encode() in data[:4096]
-    return {name for name, column in COLUMNS.items() if column.required} <= set(header_of(data))
+    return any(set(REQUIRED) <= set(names) for names in headers_of(data).values())
+
+
+def headers_of(data: bytes) -> dict[str, tuple[str, ...]]:
+    """Return the names in the first line of a text by each separator that a table may have, in lower case.
+
+    Parameters
+    ----------
+    data : bytes
+        The file, as `read_bytes` gives it.
+    """
+    return {mark: tuple(name.lower() for name in header_of(data, mark)) for mark in SEPARATORS}
 
 
 def read_native(source: Source) -> Workload:
@@ -118,8 +151,10 @@ def _parquet(source: Source) -> tuple[dict[str, Any], dict[str, str]]:
         metadata = pl.read_parquet_metadata(io.BytesIO(source.data)).get(_KIND, "{}")
     except (pl.exceptions.PolarsError, OSError) as error:
         raise InputError(f"{source.tally.origin}: no parquet file ({str(error).splitlines()[0]})") from None
-    notes = json.loads(metadata)
-    return frame.to_dict(), {key: str(notes.get(key, "")) for key in _NOTES}
+    notes = parse_json(metadata, f"{source.tally.origin}: metadata {_KIND}")
+    if not isinstance(notes, dict) or not all(isinstance(notes.get(key, ""), str) for key in _NOTES):
+        raise InputError(f"{source.tally.origin}: metadata {_KIND}: an object of texts is needed")
+    return frame.to_dict(), {key: notes.get(key, "") for key in _NOTES}
 
 
 def _json(source: Source) -> tuple[dict[str, Any], dict[str, str]]:
@@ -144,6 +179,20 @@ def _json(source: Source) -> tuple[dict[str, Any], dict[str, str]]:
     return jobs, {key: document.get(key, "") for key in _NOTES}
 
 
+def missing_column(names: Sequence[str]) -> str | None:
+    """Return which column a table of this tool's columns lacks, in words; None if it has all that are needed.
+
+    Parameters
+    ----------
+    names : columns that it has, in lower case
+    """
+    missing = next((name for name in REQUIRED if name not in names), None)
+    if missing is None:
+        return None
+    others = ", ".join(name for name in COLUMNS if name not in REQUIRED)
+    return f"column {missing} is missing; format gangopt has {', '.join(REQUIRED)}, and where known {others}"
+
+
 def _check_units(units: object, origin: str) -> None:
     if not isinstance(units, dict):
         raise InputError(f"{origin}: field units: an object is needed")
@@ -154,12 +203,25 @@ def _check_units(units: object, origin: str) -> None:
 
 
 def _csv(source: Source) -> Workload:
-    """Return the workload of a CSV file; defects are named by line, as in every other log."""
+    """Return the workload of a table of this tool's columns; defects are named by line, as in every other log.
+
+    Column names may have capitals, and the separator is the one by which the most columns are known.
+    """
     import polars as pl
 
-    required = tuple(name for name, column in COLUMNS.items() if column.required)
-    form = Format(NATIVE, "this tool's own CSV", "", required, tuple(COLUMNS))
-    rows = table_of(source, form)
+    headers = headers_of(source.data)
+    separator = max(headers, key=lambda mark: len(set(headers[mark]) & set(COLUMNS)))
+    missing = missing_column(headers[separator])
+    if missing is not None:
+        raise InputError(f"{source.tally.origin}: {missing}")
+    rows = read_rows(source.data, source.tally, separator=separator, quoted=True)
+    known = [name for name in rows.frame.columns if name.lower() in COLUMNS]
+    for index, name in enumerate(known):
+        if name.lower() in map(str.lower, known[:index]):
+            raise InputError(f"{source.tally.origin}: column {name.lower()} stands twice in the header")
+    rows.frame = rows.frame.rename({name: name.lower() for name in known})
+    rows.ignore_others(tuple(COLUMNS))
+    form = Format(NATIVE, "this tool's own CSV", "")
     used = [name for name in rows.frame.columns if name in COLUMNS]
     for name in used:
         _convert(rows, name)

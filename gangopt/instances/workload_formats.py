@@ -10,6 +10,8 @@ from typing import cast
 
 from gangopt.arguments import unknown
 from gangopt.errors import InputError
+from gangopt.instances.workload_columns import COLUMNS
+from gangopt.instances.workload_files import REQUIRED, headers_of, missing_column
 from gangopt.instances.workload_reading import Draft, Format, Source
 from gangopt.instances.workload_rows import header_of
 from gangopt.instances.workloads import (
@@ -76,13 +78,7 @@ def recognise(data: bytes, origin: str) -> Format:
         if data.lstrip()[:1] == b"[":
             return FORMATS["philly"]
         raise InputError(f"{origin}: one JSON object, but no workload of this tool; Philly's log is a list of jobs")
-    first = data.lstrip(b"\n").split(b"\n", 1)[0]
-    tabs = first.count(b"\t") + 1
-    if tabs > 1:
-        found = next((form for form in FORMATS.values() if form.separator == "\t" and tabs in form.fields), None)
-        if found is None:
-            raise InputError(f"{origin}: {tabs} tabbed fields; gavel has 7 or 10, shockwave 12")
-        return found
+    tabs = data.lstrip(b"\n").split(b"\n", 1)[0].count(b"\t") + 1
     header = header_of(data)
     named = next((form for form in FORMATS.values() if form.required and set(form.required) <= set(header)), None)
     if named is not None:
@@ -94,8 +90,40 @@ def recognise(data: bytes, origin: str) -> Format:
         raise InputError(f"{origin}: holds no jobs but {held}")
     if _is_task_row(header):
         return FORMATS["pai"]
+    _refuse_other_spelling(data, origin)
+    if tabs > 1:
+        found = next((form for form in FORMATS.values() if form.separator == "\t" and tabs in form.fields), None)
+        if found is None:
+            raise InputError(f"{origin}: {tabs} tabbed fields; gavel has 7 or 10, shockwave 12")
+        return found
     columns = ", ".join(header[:6]) + (", ..." if len(header) > 6 else "")
-    raise InputError(f"{origin}: no known format has the columns {columns}; known: {', '.join(FORMATS)}")
+    raise InputError(
+        f"{origin}: no known format has the columns {columns}; {_nearest(header)}known: {', '.join(FORMATS)}, and "
+        f"gangopt's own ({', '.join(REQUIRED)}, and where known duration and others)"
+    )
+
+
+def _refuse_other_spelling(data: bytes, origin: str) -> None:
+    """Refuse a table of this tool's columns that lacks one, and the columns of a public format in another spelling."""
+    for names in headers_of(data).values():
+        own = set(names) & set(COLUMNS)
+        if len(own) > 1 and own & set(REQUIRED):
+            raise InputError(f"{origin}: {missing_column(names)}; public formats: {', '.join(FORMATS)}")
+        same = next((form for form in FORMATS.values() if form.required and set(form.required) <= set(names)), None)
+        if same is not None:
+            wanted = same.separator.join(same.required)
+            raise InputError(f"{origin}: has the columns of format {same.name}, which have to be written {wanted}")
+
+
+def _nearest(header: tuple[str, ...]) -> str:
+    """Return which format lacks the smallest part of its columns, in words; nothing if that is half of them or more."""
+    lacking = {
+        form.name: [name for name in form.required if name not in header] for form in FORMATS.values() if form.required
+    }
+    name = min(lacking, key=lambda label: len(lacking[label]) / len(FORMATS[label].required))
+    if 2 * len(lacking[name]) >= len(FORMATS[name].required):
+        return ""
+    return f"the nearest is {name}, but column {lacking[name][0]} is missing; "
 
 
 def _is_task_row(fields: tuple[str, ...]) -> bool:

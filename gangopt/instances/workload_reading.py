@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangopt.errors import InputError
+from gangopt.instances.models import MODELS
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_columns import COLUMNS, shown
 from gangopt.instances.workload_notices import Tally
 from gangopt.instances.workload_rows import Rows, header_of, read_rows
+from gangopt.instances.workload_signs import runs_with_duration
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from gangopt.topology import Cluster
 
 __all__ = ["Draft", "Format", "Source", "finish", "table_of"]
+
+_MARKS = "[-_. ]"
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def table_of(source: Source, form: Format) -> Rows:
         raise InputError(
             f"{source.tally.origin}: column {missing[0]} is missing; format {form.name} has {', '.join(form.required)}"
         )
-    rows = read_rows(source.data, source.tally, separator=form.separator)
+    rows = read_rows(source.data, source.tally, separator=form.separator, quoted=True)
     rows.ignore_others((*form.required, *form.optional))
     return rows
 
@@ -114,6 +119,8 @@ def finish(draft: Draft, source: Source, form: Format) -> Workload:
         raise InputError(f"{source.tally.origin}: no job is left of those in the file{_causes(source.tally)}")
     if draft.models is not None and "model" in rows.frame.columns:
         _warn_models(rows, draft.models)
+    if form.module:
+        rows.frame = _marked(rows.frame)
     _warn_order(rows)
     try:
         return Workload.from_columns(
@@ -133,11 +140,21 @@ def _causes(tally: Tally) -> str:
 
 
 def _warn_models(rows: Rows, known: frozenset[str]) -> None:
-    strange = rows.frame["model"].is_not_null() & ~rows.frame["model"].str.to_lowercase().is_in(sorted(known))
+    """Report models that neither the format's tools nor this one know; `ResNet-50` is `resnet50`."""
+    plain = rows.frame["model"].str.to_lowercase().str.replace_all(_MARKS, "")
+    names_known = {re.sub(_MARKS, "", name.lower()) for name in (*known, *MODELS)}
+    strange = plain.is_not_null() & ~plain.is_in(sorted(names_known))
     names = rows.frame["model"].filter(strange).unique().sort().to_list()
     rows.warn(
         "unknown-models", strange, lambda _: f"models that the format's tools do not know: {', '.join(names[:8])}"
     )
+
+
+def _marked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Mark the durations of jobs that the log calls running as lower limits, unless its reader has marked them."""
+    if "censored" in frame.columns or not {"status", "duration"} <= set(frame.columns):
+        return frame
+    return frame.with_columns(runs_with_duration(frame).alias("censored"))
 
 
 def _warn_order(rows: Rows) -> None:

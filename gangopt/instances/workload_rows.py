@@ -80,6 +80,7 @@ def read_rows(
     *,
     separator: str = ",",
     header: Sequence[str] | None = None,
+    quoted: bool | None = None,
 ) -> Rows:
     """Return the rows of a table of separated fields.
 
@@ -87,8 +88,9 @@ def read_rows(
     ----------
     data : the file, as `read_bytes` gives it
     tally : collects rows with too few or too many fields (`ragged-rows`)
-    separator : one character; quotes mean something only in comma-separated files
+    separator : one character
     header : column names of a file without a header line; None if the first line has them
+    quoted : whether quotes surround fields, or are text as any other; None: only in comma-separated files
 
     Raises
     ------
@@ -102,14 +104,14 @@ def read_rows(
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{tally.origin}: not UTF-8 text (byte {error.start})") from None
-    if separator == "," and b'"' in data:
-        data = _unquoted(data, tally.origin)
+    if (separator == "," if quoted is None else quoted) and b'"' in data:
+        data = _unquoted(data, separator, tally.origin)
         separator = "\x1f"
     names = tuple(header) if header is not None else header_of(data, separator)
     for index, name in enumerate(names):
         if not name or name in names[:index]:
             raise InputError(f"{tally.origin}: column {shown(name)} in the header is empty or stands twice")
-    data, lines = _even_lines(data, separator, len(names), tally)
+    data, lines, ragged = _even_lines(data, separator, len(names), tally)
     skip = 0 if header is not None else 1
     if len(lines) <= skip:
         raise InputError(f"{tally.origin}: a header and no rows" if skip else f"{tally.origin}: no rows")
@@ -122,12 +124,12 @@ def read_rows(
         infer_schema=False,
         quote_char=None,
     )
-    return Rows(frame.with_columns(pl.Series("line", lines[skip:])), tally)
+    return Rows(frame.with_columns(pl.Series("line", lines[skip:])), tally, ragged=ragged)
 
 
-def _unquoted(data: bytes, origin: str) -> bytes:
+def _unquoted(data: bytes, separator: str, origin: str) -> bytes:
     """Return a CSV with quotes as a table without: one record a line, fields parted by a character of their own."""
-    reader = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), delimiter=separator, strict=True)
     lines = []
     try:
         for fields in reader:
@@ -139,8 +141,8 @@ def _unquoted(data: bytes, origin: str) -> bytes:
     return "\n".join(lines).encode("utf-8")
 
 
-def _even_lines(data: bytes, separator: str, width: int, tally: Tally) -> tuple[bytes, Any]:
-    """Return the lines that have `width` fields, and their numbers in the file; blank lines are skipped."""
+def _even_lines(data: bytes, separator: str, width: int, tally: Tally) -> tuple[bytes, Any, frozenset[str]]:
+    """Return the lines of `width` fields, their numbers, and all fields of the other lines that are not blank."""
     raw = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(raw == ord("\n"))
     if not data.endswith(b"\n"):
@@ -154,10 +156,12 @@ def _even_lines(data: bytes, separator: str, width: int, tally: Tally) -> tuple[
         first = ragged[0]
         message = f"line {first + 1}: {fields[first]} fields, {width} are needed"
         tally.refuse("ragged-rows", len(ragged), message)
+    lost = b"\n".join(data[starts[i] : ends[i]] for i in ragged).decode("utf-8")
     good = np.flatnonzero(filled & (fields == width))
     if len(good) < len(ends):
         data = b"".join(data[starts[i] : ends[i]] + b"\n" for i in good)
-    return data, good.astype(np.int64) + 1
+    others = frozenset(field.strip() for line in lost.splitlines() for field in line.split(separator))
+    return data, good.astype(np.int64) + 1, others
 
 
 class Rows:
@@ -168,12 +172,16 @@ class Rows:
     frame : columns of text (null where a field is empty) and `line`, the line or entry in the file from 1
     tally : collects what is found
     unit : what messages call a row, `line` or `entry`
+    ragged : every field of the rows that were left out for having too few or too many
     """
 
-    def __init__(self, frame: pl.DataFrame, tally: Tally, unit: str = "line") -> None:
+    def __init__(
+        self, frame: pl.DataFrame, tally: Tally, unit: str = "line", ragged: frozenset[str] = frozenset()
+    ) -> None:
         self.frame = frame
         self.tally = tally
         self.unit = unit
+        self.ragged = ragged
 
     def ignore_others(self, known: Sequence[str]) -> None:
         """Warn of columns that are not known to the format (`ignored-columns`)."""

@@ -149,9 +149,9 @@ def read_throughputs(path: Path, gpu_type: str) -> dict[tuple[str, int], float]:
 def _pair(key: str) -> tuple[str, int] | None:
     try:
         value = ast.literal_eval(key)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
     match value:
-        case (str() as job_type, int() as gpus):
+        case (str() as job_type, int() as gpus) if not isinstance(gpus, bool) and gpus >= 1:
             return job_type, gpus
     return None

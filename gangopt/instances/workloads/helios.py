@@ -19,7 +19,7 @@ FORMAT = Format(
     optional=("cpu_num", "node_num", "queue", "jobname"),
 )
 
-_STATES = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL")
+_STATES = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "RUNNING", "PENDING")
 
 _SLACK = 1.0
 """Seconds by which end - start may differ from duration: times are rounded to seconds."""
@@ -29,8 +29,9 @@ def read(source: Source) -> Draft:
     """Return the GPU jobs of a Helios log; second 0 is the first submission in the file.
 
     Jobs without GPUs are left out (`cpu-only`). A job that never ran (duration 0 or no times) has no duration
-    (`never-ran`); where end - start differs from duration by more than a second duration counts (`uneven-durations`).
-    GPUs that divide evenly over node_num give as many workers. queue and jobname are not read.
+    (`never-ran`); that of a job in state RUNNING is a lower limit (`censored-durations`). Where end - start differs
+    from duration by more than a second duration counts (`uneven-durations`). GPUs that divide evenly over node_num
+    give as many workers. queue and jobname are not read.
 
     References
     ----------

@@ -28,9 +28,10 @@ def read(source: Source) -> Draft:
     """Return the GPU pods of an openb list.
 
     arrival is creation_time, start scheduled_time, duration deletion_time - scheduled_time, all in s; a pod that was
-    never scheduled has no duration (`never-ran`). Lists without times have every pod arrive at 0 (`no-times`). A pod is
-    one worker on one node; gpu_milli below 1000 is a share of one GPU. cpu_milli / 1000 are cores, memory_mib / 1024
-    GB. Pods without GPUs are left out (`cpu-only`). qos is not read.
+    never scheduled has no duration (`never-ran`). The deletion_time of a pod in phase Running is the end of the log,
+    and its duration a lower limit (`censored-durations`). Lists without times have every pod arrive at 0 (`no-times`).
+    A pod is one worker on one node; gpu_milli below 1000 is a share of one GPU. cpu_milli / 1000 are cores,
+    memory_mib / 1024 GB. Pods without GPUs are left out (`cpu-only`). qos is not read.
 
     References
     ----------
@@ -91,7 +92,10 @@ def _times(rows: Rows) -> dict[str, pl.Expr]:
     rows.refuse(
         "no-running-time",
         rows.frame["deletion_time"] <= rows.frame["scheduled_time"],
-        lambda row: f"pod {row['name']} is deleted at {row['deletion_time']:g} s, not after it was scheduled",
+        lambda row: (
+            f"pod {row['name']} is deleted at {row['deletion_time']:.15g} s, not after it was scheduled "
+            f"at {row['scheduled_time']:.15g} s"
+        ),
     )
     return {
         "arrival": pl.col("creation_time"),

@@ -39,7 +39,11 @@ def read(source: Source) -> Draft:
     parameter servers; the others with a GPU are workers where they have equally many whole GPUs each. The table
     tells no submission: arrival is the first start (`arrival-is-start`), duration the last end minus the first start.
     Jobs without a start (`no-start`) or without a GPU (`cpu-only`) are left out; a job with a task that has not ended
-    has no duration (`never-ended`).
+    has no duration (`never-ended`). Where all tasks have an end and one still runs, that end is the log's, and the
+    duration a lower limit (`censored-durations`).
+
+    A lenient reading keeps no part of a gang: a job with a defective row is left out whole (`partial-gangs`). If only
+    the times of some of its tasks are defective, it keeps the GPUs of all and has no duration (`untimed-tasks`).
 
     The columns are named by the first line if it is the header, else by a file `<name>.header` beside the table, else
     they are taken in the published order (`assumed-header`).
@@ -48,7 +52,10 @@ def read(source: Source) -> Draft:
     ----------
     Weng et al.: MLaaS in the Wild, NSDI 2022; Alibaba cluster-trace-gpu-v2020.
     """
+    import polars as pl
+
     rows = _rows(source)
+    every = rows.frame.select("line", pl.col("job_name").str.strip_chars())
     rows.names("job_name", "task_name", "status")
     rows.names("gpu_type", optional=True)
     rows.refuse(
@@ -57,12 +64,16 @@ def read(source: Source) -> Draft:
         lambda row: f"status {row['status']!r}, one of {', '.join(STATES)} is needed",
     )
     rows.numbers("inst_num", least=1, whole=True)
-    rows.numbers("start_time", "end_time", "plan_cpu", "plan_mem", "plan_gpu", optional=True)
+    rows.numbers("plan_cpu", "plan_mem", "plan_gpu", optional=True)
+    _drop_partial_gangs(rows, every)
+    tasks = rows.frame
+    rows.numbers("start_time", "end_time", optional=True)
     rows.refuse(
         "no-running-time",
         rows.frame["end_time"] < rows.frame["start_time"],
         lambda row: f"job {row['job_name']}, task {row['task_name']} ends before it starts",
     )
+    _restore_untimed(rows, tasks)
     rows.frame = _jobs(rows.frame)
     rows.warn("cpu-only", rows.frame["gpus"] == 0, lambda row: f"job {row['job_name']} has no GPU", dropped=True)
     rows.warn(
@@ -77,6 +88,45 @@ def read(source: Source) -> Draft:
         "arrival-is-start", rows.frame.height, "the table tells no submission: arrival is the first start"
     )
     return Draft(rows, _columns(), "jobs of an Alibaba PAI task table, times in s with the table's own offset")
+
+
+def _drop_partial_gangs(rows: Rows, every: pl.DataFrame) -> None:
+    """Leave out the rows that are left of a job another row of which is defective: a gang is read whole or not at all.
+
+    Parameters
+    ----------
+    rows : the rows without a defect
+    every : line and job of all rows of the right number of fields; a ragged row may be of any job that it names
+    """
+    lost = every.join(rows.frame, on="line", how="anti")["job_name"].drop_nulls()
+    broken = sorted({*lost.to_list(), *rows.ragged})
+    rows.warn(
+        "partial-gangs",
+        rows.frame["job_name"].is_in(broken),
+        lambda row: f"job {row['job_name']} is left out whole: another of its rows is defective",
+        dropped=True,
+    )
+
+
+def _restore_untimed(rows: Rows, tasks: pl.DataFrame) -> None:
+    """Put back, without times, the tasks that were left out for their times alone, where others tell the job's start.
+
+    Parameters
+    ----------
+    rows : the tasks whose times can be read
+    tasks : all tasks
+    """
+    import polars as pl
+
+    kept = rows.frame
+    lost = tasks.join(kept, on="line", how="anti").join(kept, on="job_name", how="semi")
+    blank = [pl.lit(None, dtype=pl.Float64).alias(name) for name in ("start_time", "end_time")]
+    rows.frame = pl.concat([kept, lost.with_columns(blank).select(kept.columns)]).sort("line")
+    rows.warn(
+        "untimed-tasks",
+        rows.frame["line"].is_in(lost["line"].implode()),
+        lambda row: f"task {row['task_name']} of job {row['job_name']} keeps its GPUs; its times are unknown",
+    )
 
 
 def _rows(source: Source) -> Rows:
@@ -119,6 +169,7 @@ def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
         (count * gpus / 100).sum().alias("asked"),
         first.alias("start"),
         pl.when(ended).then(last - first).alias("duration"),
+        ((pl.col("status") == "Running").any() & ended).alias("censored"),
         pl.when(is_ps.any()).then(count.filter(is_ps).sum()).alias("ps"),
         pl.when(even).then(count.filter(works).sum()).alias("workers"),
         (count * pl.col("plan_cpu") / 100).sum().alias("cpu"),
@@ -144,4 +195,5 @@ def _columns() -> dict[str, pl.Expr]:
         "memory": pl.col("memory"),
         "start": pl.col("start"),
         "status": pl.col("status"),
+        "censored": pl.col("censored"),
     }

@@ -205,7 +205,8 @@ def tiresias_g(
     Parameters
     ----------
     thresholds, knob, starve_limit, queues, packlimit : as in `tiresias_l`
-    history : file with a service in GPU s on each line (a header `duration` is skipped); None takes the services of the replayed workload
+    history : file with a service in GPU s on each line (a header `duration` is skipped); None takes the services of
+        the replayed workload
     """
     limits = _thresholds("tiresias-g", thresholds, queues)
     past = None if history is None else ServiceDistribution.from_file(history)
