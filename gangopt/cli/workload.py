@@ -47,6 +47,7 @@ def workload(
     load: Load = 1.0,
     throughputs: Throughputs = None,
     gpu_type: GpuType = None,
+    ended: Annotated[bool, typer.Option("--ended", help="Leave out jobs that still ran when the log ended.")] = False,
     as_json: AsJson = False,
     output: Output = None,
 ) -> None:
@@ -62,6 +63,8 @@ def workload(
     check_output(output, inputs=[source, cluster, throughputs])
     machines = None if cluster is None else load_machines(cluster)
     jobs = Reading(source, form, lenient, start, end, user, vc, load, throughputs, gpu_type).read(machines)
+    if ended:
+        jobs = jobs.ended()
     for line in notice_lines(jobs.notices):
         typer.echo(line, err=True)
     gpus = None if machines is None else len(machines.gpus)

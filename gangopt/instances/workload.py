@@ -25,6 +25,9 @@ Ints = npt.NDArray[np.int64]
 Array = TypeVar("Array", Floats, Ints)
 
 
+_CENSORED = "censored-durations"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Workload:
     """Jobs in order of arrival; jobs that arrive at the same second keep the order in which they were given.
@@ -207,6 +210,13 @@ class Workload:
         import polars as pl
 
         return replace(self, frame=self.frame.filter(pl.col(column).is_not_null()))
+
+    def ended(self) -> Workload:
+        """Return the jobs without those whose duration is a lower limit, since they still ran when the log ended."""
+        from gangopt.instances.workload_signs import censored_jobs
+
+        notices = tuple(replace(item, dropped=item.dropped or item.name == _CENSORED) for item in self.notices)
+        return replace(self, frame=self.frame.filter(~censored_jobs(self.frame)), notices=notices)
 
     def slice(
         self,

@@ -9,7 +9,7 @@ from gangopt.instances.workload_notices import Notice
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["EPOCH_MILLISECONDS", "runs_with_duration", "signs_of"]
+__all__ = ["EPOCH_MILLISECONDS", "censored_jobs", "runs_with_duration", "signs_of"]
 
 EPOCH_MILLISECONDS = 1e12
 """From here on a time looks like milliseconds since 1970 (2001 and later): in seconds it is after the year 33,000."""
@@ -25,16 +25,24 @@ def runs_with_duration(frame: pl.DataFrame) -> pl.Series:
     return (frame["status"].str.to_lowercase() == "running").fill_null(value=False) & frame["duration"].is_not_null()
 
 
-def signs_of(frame: pl.DataFrame) -> tuple[Notice, ...]:
-    """Return a notice for durations that are lower limits, and for arrivals that can hardly be seconds.
-
-    A job without a mark in `censored` counts as cut off by the end of the log if its status is running.
+def censored_jobs(frame: pl.DataFrame) -> pl.Series:
+    """Return which jobs have a duration that is a lower limit: by mark, or by status where there is no mark.
 
     Parameters
     ----------
     frame : frame of a workload
     """
-    censored = frame["censored"].fill_null(runs_with_duration(frame)) & frame["duration"].is_not_null()
+    return frame["censored"].fill_null(runs_with_duration(frame)) & frame["duration"].is_not_null()
+
+
+def signs_of(frame: pl.DataFrame) -> tuple[Notice, ...]:
+    """Return a notice for durations that are lower limits, and for arrivals that can hardly be seconds.
+
+    Parameters
+    ----------
+    frame : frame of a workload
+    """
+    censored = censored_jobs(frame)
     late = frame["arrival"] >= EPOCH_MILLISECONDS
     found = []
     if censored.any():

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gangopt.instances.workload_signs import censored_jobs
+
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
 
@@ -53,6 +55,7 @@ class Summary:
     jobs, apps, users, vcs, models : counts of different ones; 0 where the workload tells none
     gpus : GPUs of all jobs together
     known_durations : jobs whose duration is known; durations, GPU hours, demand and bins count only these
+    censored : jobs whose known duration is a lower limit
     first_arrival, last_arrival, mean_gap : s
     duration_quantiles : least, 25 %, median, 75 %, 95 % and largest duration in s
     mean_duration, gpu_hours : s and GPU hours
@@ -72,6 +75,7 @@ class Summary:
     models: int
     gpus: int
     known_durations: int
+    censored: int
     first_arrival: float | None
     last_arrival: float | None
     mean_gap: float | None
@@ -112,6 +116,7 @@ def summarise(workload: Workload) -> Summary:
         models=distinct["model"],
         gpus=int(workload.gpus.sum()),
         known_durations=int(known.sum()),
+        censored=int(censored_jobs(workload.frame).sum()),
         first_arrival=float(arrival[0]) if len(workload) else None,
         last_arrival=float(arrival[-1]) if len(workload) else None,
         mean_gap=span / (len(workload) - 1) if len(workload) > 1 else None,

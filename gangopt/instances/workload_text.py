@@ -57,6 +57,7 @@ def _duration_lines(summary: Summary, cluster_gpus: int | None) -> list[str]:
         return ["  durations unknown"]
     least, low, median, high, late, most = map(seconds_text, summary.duration_quantiles)
     part = "" if summary.known_durations == summary.jobs else f" of {summary.known_durations:,} jobs"
+    part += f" ({summary.censored:,} of them lower limits)" if summary.censored else ""
     mean = seconds_text(summary.mean_duration)
     lines = [
         f"  durations{part}  {least} to {most}; mean {mean}, quartiles {low}, {median}, {high}, 95 % {late}",

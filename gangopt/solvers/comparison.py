@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.errors import InputError, shown
 from gangopt.inputfile import read_file
 from gangopt.jsonfile import dump_json, read_json, write_bytes, write_text
 
@@ -282,21 +282,30 @@ def _row(record: dict[str, Any], origin: str) -> Row:
     for name in _NUMBERS & set(record):
         values[name] = _number(record[name], name, origin)
     for name in ("instance", "problem", "method", "status", "unit", "termination", "bound_scope"):
-        values[name] = str(record.get(name) or "")
-    values["proven"], values["best"] = record.get("proven") is True, record.get("best") is True
-    values["reason"] = record.get("reason") or None
+        values[name] = _text(record.get(name), name, origin)
+    for name in ("proven", "best"):
+        if not isinstance(record.get(name), bool | None):
+            raise InputError(f"{origin}: column {name} holds {shown(record[name])}, true or false is needed")
+        values[name] = record.get(name) is True
+    values["reason"] = _text(record.get("reason"), "reason", origin) or None
     values["seconds"] = values.get("seconds") or 0.0
     own = {key: float(value) for key, value in record.items() if key not in fields and _is_number(value)}
     return Row(**{"best_bound": None, "rel_gap": None, **values}, metrics=own)
+
+
+def _text(value: object, name: str, origin: str) -> str:
+    if isinstance(value, bool | list | dict):
+        raise InputError(f"{origin}: column {name} holds {shown(value)}, text is needed")
+    return "" if value is None else str(value)
 
 
 def _number(value: object, name: str, origin: str) -> float | None:
     if value is None or value == "":
         return None
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = float("true" if isinstance(value, bool) else value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise InputError(f"{origin}: column {name} holds {value!r}, a number is needed") from None
+        raise InputError(f"{origin}: column {name} holds {shown(value)}, a number is needed") from None
     if math.isnan(number):
         raise InputError(f"{origin}: column {name} holds NaN, a number is needed")
     return number

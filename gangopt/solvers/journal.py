@@ -98,13 +98,37 @@ def _read(path: Path, content: bytes, fingerprint: str, tasks: int) -> Rows:
     for number, line in enumerate(lines, start=2):
         try:
             record = json.loads(line)
-            index, rows = record["task"], tuple(Row(**row) for row in record["rows"])
-        except (ValueError, KeyError, TypeError):
+            index, rows = record["task"], _rows(record["rows"])
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"{path}: line {number} is damaged; remove the file or write elsewhere") from None
-        if not isinstance(index, int) or not 0 <= index < tasks:
+        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < tasks:
             raise InputError(f"{path}: line {number} is of task {index}, 0 to {tasks - 1} exist")
         done[index] = rows
     return done
+
+
+def _rows(records: list[dict[str, Any]]) -> tuple[Row, ...]:
+    """Return the rows of a task; none at all is a ValueError."""
+    if not records:
+        raise ValueError("no rows")
+    return tuple(map(_row, records))
+
+
+def _row(record: dict[str, Any]) -> Row:
+    """Return the row of a record; fields of other types than the row's are a TypeError."""
+    row = Row(**record)
+    numbers = (row.objective, row.best_bound, row.rel_gap, row.seconds, *row.metrics.values())
+    texts = (row.instance, row.problem, row.method, row.status, row.unit, row.termination, row.bound_scope)
+    if not (
+        all(isinstance(value, str) for value in texts)
+        and all(isinstance(value, int | float | None) for value in numbers)
+        and isinstance(row.seconds, int | float)
+        and isinstance(row.proven, bool)
+        and isinstance(row.best, bool)
+        and isinstance(row.reason, str | None)
+    ):
+        raise TypeError("a field is of another type")
+    return row
 
 
 def _fingerprint(tasks: Sequence[Any]) -> str:

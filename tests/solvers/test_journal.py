@@ -1,11 +1,15 @@
 """The journal of a comparison: a stopped one goes on, nothing is lost, and no foreign file is touched."""
 
+import dataclasses
+import json
+
 import pytest
 
 import gangopt
 from gangopt.errors import InputError
 from gangopt.instances.catalogue import to_document
 from gangopt.jsonfile import write_json
+from gangopt.solvers.comparison import Row
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
 METHODS = ["exact", "lpt"]
@@ -81,13 +85,30 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path, content, m
     assert journal.read_bytes() == content
 
 
+ROW = dataclasses.asdict(Row(NAMES[0], "parameters", "lpt", 1.0, None, None, False, 0.1, "feasible"))
+WRONG = [
+    {"instance": []},
+    {"status": None},
+    {"objective": "1"},
+    {"seconds": None},
+    {"proven": 1},
+    {"reason": 3},
+    {"metrics": []},
+    {"metrics": {"a": "x"}},
+]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("eggs", "line 2 is damaged"),
         ('{"task": 0}', "line 2 is damaged"),
         ('{"task": 0, "rows": [{"colour": 1}]}', "line 2 is damaged"),
-        ('{"task": 7, "rows": []}', "line 2 is of task 7, 0 to 1 exist"),
+        ('{"task": 0, "rows": []}', "line 2 is damaged"),
+        ('{"task": 0, "rows": ""}', "line 2 is damaged"),
+        *((json.dumps({"task": 0, "rows": [{**ROW, **change}]}), "line 2 is damaged") for change in WRONG),
+        (json.dumps({"task": 7, "rows": [ROW]}), "line 2 is of task 7, 0 to 1 exist"),
+        (json.dumps({"task": True, "rows": [ROW]}), "line 2 is of task True, 0 to 1 exist"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path, line, message):

@@ -38,6 +38,12 @@ def test_jobs_without_times_never_ran(read, counts):
     assert counts(workload) == {"never-ran": (1, False)}
 
 
+def test_jobs_that_still_run_have_a_duration_that_is_a_lower_limit(read, counts):
+    workload = read(HEAD + ROWS.replace("COMPLETED", "RUNNING").replace("CANCELLED", "PENDING"))
+    assert workload.numbers("censored").tolist() == [1, 0, 0]
+    assert counts(workload)["censored-durations"] == (1, False)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "name", "message"),
     [

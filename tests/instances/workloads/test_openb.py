@@ -29,7 +29,8 @@ def test_pods(read, counts):
     assert workload.numbers("memory").tolist() == [16, 256]
     assert workload.texts("gpu_type") == (None, "V100M16|V100M32")
     assert workload.texts("status") == ("Running", "Pending")
-    assert counts(workload) == {"cpu-only": (1, True), "never-ran": (1, False)}
+    assert workload.frame["censored"].to_list() == [True, False]
+    assert counts(workload) == {"cpu-only": (1, True), "never-ran": (1, False), "censored-durations": (1, False)}
 
 
 def test_lists_without_times(read, counts):
@@ -56,6 +57,28 @@ def test_pods_against_nodes(read, counts, tmp_path):
     kept = read(HEAD + large, cluster=cluster, lenient=True)
     assert kept.ids == ("p0", "p1")
     assert counts(kept)["unplaceable"] == (2, True)
+
+
+def test_pods_that_still_run_have_a_duration_that_is_a_lower_limit(read, counts):
+    pods = (
+        "p0,12000,16384,1,1000,,LS,Running,0,5000,0\n"
+        "p1,12000,16384,1,1000,,LS,Succeeded,10,60,20\n"
+        "p2,12000,16384,1,500,,LS,Running,10,5000,20\n"
+        "p4,12000,16384,1,500,,LS,Running,11,,20\n"
+    )
+    workload = read(HEAD + pods)
+    np.testing.assert_array_equal(workload.duration, [5000, 40, 4980, np.nan])
+    assert workload.numbers("censored").tolist() == [1, 0, 1, 0]
+    assert counts(workload)["censored-durations"] == (2, False)
+    messages = {item.name: item.message for item in workload.notices}
+    assert messages["censored-durations"] == ("job p0 has no end in the log; its duration, 5000 s, is a lower limit")
+    ended = workload.ended()
+    assert ended.ids == ("p1", "p4")
+    assert counts(ended)["censored-durations"] == (2, True)
+    text = HEAD + pods + "p3,4000,16384,1,1000,,BE,Failed,30,20,40\n"
+    with pytest.raises(InputError, match="line 6: pod p3 is deleted at 20 s, not after it was scheduled at 40 s"):
+        read(text)
+    assert read(text, lenient=True) == workload
 
 
 @pytest.mark.parametrize(

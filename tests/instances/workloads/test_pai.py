@@ -78,3 +78,66 @@ def test_defects(read, counts, old, new, name, message):
     workload = read(text, lenient=True)
     assert workload.ids == ("bb", "ee")
     assert counts(workload)[name] == (1, True)
+
+
+def gangs(workload):
+    return dict(zip(workload.ids, workload.gpus.tolist(), strict=True))
+
+
+GANGS = (
+    "aa,worker,4,Terminated,100,900,600,29,100,V100\n"
+    "aa,chief,1,Terminated,100,800,600,29,100,V100\n"
+    "bb,worker,2,Terminated,100,500,600,29,100,V100\n"
+    "bb,ps,2,Terminated,100,500,600,29,,V100\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("aa,chief,1,Terminated,100,800", "aa,chief,0,Terminated,100,800"),
+        ("aa,chief,1,Terminated,100,800", "aa,chief,1,Done,100,800"),
+        ("aa,chief,1,Terminated,100,800", "aa,chief,1,Terminated,100,800,7"),
+        ("aa,chief,1,Terminated,100,800", "aa,chief,1"),
+        ("aa,chief,1,Terminated,100,800", "7,aa,chief,1,Terminated,100,800"),
+        ("aa,worker,4", "aa,,4"),
+        ("29,100,V100\naa,chief", "29,-100,V100\naa,chief"),
+    ],
+)
+def test_a_gang_with_a_defective_row_is_left_out_whole(read, counts, old, new):
+    text = GANGS.replace(old, new)
+    assert text != GANGS
+    with pytest.raises(InputError):
+        read(text, format="pai")
+    workload = read(text, format="pai", lenient=True)
+    assert gangs(workload) == {"bb": 2}
+    assert counts(workload)["partial-gangs"] == (1, True)
+
+
+@pytest.mark.parametrize("times", ["100,0", "-5,800", "x,800", "100,1e99"])
+def test_a_task_with_defective_times_keeps_its_gpus_in_the_gang(read, counts, times):
+    for task, kept in (("aa,chief,1", [400]), ("bb,ps,2", [800])):
+        old = f"{task},Terminated,100,{'800' if task[0] == 'a' else '500'}"
+        workload = read(GANGS.replace(old, f"{task},Terminated,{times}"), format="pai", lenient=True)
+        assert gangs(workload) == {"aa": 5, "bb": 2}
+        assert workload.numbers("ps").tolist()[1] == 2
+        assert workload.arrival.tolist() == [100, 100]
+        assert workload.duration[np.isfinite(workload.duration)].tolist() == kept
+        assert counts(workload)["untimed-tasks"] == (1, False)
+
+
+def test_both_kinds_of_defect_in_one_file(read):
+    text = (
+        "j1,worker,4,Terminated,100,900,600,29,100,V100\nj1,chief,1,Terminated,100,0,600,29,100,V100\n"
+        "j2,worker,2,Terminated,100,500,600,29,100,V100\nj2,ps,2,Terminated,-5,500,600,29,,V100\n"
+    )
+    workload = read(text, format="pai", lenient=True)
+    assert gangs(workload) == {"j1": 5, "j2": 2}
+    assert np.isnan(workload.duration).all()
+
+
+def test_a_job_with_a_running_task_has_a_duration_that_is_a_lower_limit(read, counts):
+    workload = read(GANGS.replace("aa,chief,1,Terminated", "aa,chief,1,Running"), format="pai")
+    assert workload.duration.tolist() == [800, 400]
+    assert workload.numbers("censored").tolist() == [1, 0]
+    assert counts(workload)["censored-durations"] == (1, False)

@@ -62,7 +62,95 @@ def test_missing_and_none_times_and_gangs_that_change(read, counts):
         "attempts-differ": (1, False),
         "attempts-without-times": (3, False),
         "attempts-reversed": (1, False),
+        "censored-durations": (1, False),
     }
+    assert workload.numbers("censored").tolist() == [1]
+
+
+def test_a_job_that_lacks_the_end_of_an_attempt_ran_for_longer(read, counts):
+    running = job("r", attempts=[*JOB["attempts"], attempt("2017-10-07 00:03:00", None)])
+    untimed = job("u", attempts=[*JOB["attempts"], attempt(None, None)])
+    workload = read(json.dumps([job("a"), running, untimed]))
+    assert workload.duration.tolist() == [70, 70, 70]
+    assert workload.numbers("censored").tolist() == [0, 1, 0]
+    assert counts(workload)["censored-durations"] == (1, False)
+    assert workload.ended().ids == ("a", "u")
+
+
+WRONG = (None, True, 7, 1.5, "x", [], [3], [None], {}, {"a": 1})
+
+
+def replaced(value, inner):
+    """A value with other types in its place, or in that of anything inside."""
+    yield from inner
+    if isinstance(value, dict):
+        for key in value:
+            yield from ({**value, key: other} for other in replaced(value[key], inner))
+            yield {name: item for name, item in value.items() if name != key}
+    if isinstance(value, list):
+        for index in range(len(value)):
+            yield from ([*value[:index], other, *value[index + 1 :]] for other in replaced(value[index], inner))
+
+
+def gpus_of(entry):
+    """GPUs of a job whose attempts all have the right types, None where one has not."""
+    try:
+        labels = [
+            {(place["ip"], label) for place in item.get("detail") or [] for label in place["gpus"]}
+            for item in entry["attempts"]
+        ]
+        flat = [text for places in labels for pair in places for text in pair]
+        listed = all(isinstance(p["gpus"], list) for a in entry["attempts"] for p in a.get("detail") or [])
+    except (TypeError, KeyError, AttributeError):
+        return None
+    return [len(x) for x in labels if x][-1] if listed and all(isinstance(text, str) for text in flat) else None
+
+
+def test_values_of_other_types_are_refused_or_change_no_count(read):
+    accepted = 0
+    for attempts in replaced(JOB["attempts"], WRONG):
+        entry = job("b", attempts=attempts)
+        workload = read(json.dumps([job("a"), entry]), lenient=True)
+        if "b" in workload.ids:
+            accepted += 1
+            assert workload.gpus[workload.ids.index("b")] == gpus_of(entry), attempts
+    assert 10 < accepted < 60
+
+
+@pytest.mark.parametrize(
+    ("detail", "message"),
+    [
+        (7, "entry 1: attempt 1: detail 7, a list of objects with ip and gpus is needed"),
+        ([7], "attempt 1: detail has 7, an object with ip and gpus is needed"),
+        ([{"gpus": ["gpu0"]}], "attempt 1: detail has .*, an object with ip and gpus is needed"),
+        ([{"ip": "m1", "gpus": "gpu0"}], "attempt 1: gpus of machine m1: 'gpu0', a list of GPU names is needed"),
+        ([{"ip": "m1", "gpus": {"gpu0": 1}}], "attempt 1: gpus of machine m1: .*, a list of GPU names is needed"),
+        ([{"ip": "m1", "gpus": ["gpu0", 1]}], "attempt 1: gpus of machine m1: .*, a list of GPU names is needed"),
+        ([{"ip": "m1"}], "attempt 1: gpus of machine m1: None, a list of GPU names is needed"),
+    ],
+)
+def test_gpus_of_other_types_are_defects(read, counts, detail, message):
+    text = json.dumps([job("b", attempts=[{**JOB["attempts"][0], "detail": detail}]), job("a")])
+    with pytest.raises(InputError, match=rf"{message} \(bad-attempts: 1"):
+        read(text)
+    workload = read(text, lenient=True)
+    assert workload.ids == ("a",)
+    assert counts(workload) == {"bad-attempts": (1, True)}
+
+
+def test_times_and_names_of_other_types_are_defects(read):
+    times = job("a", attempts=[attempt(7, None)])
+    with pytest.raises(InputError, match="attempt 1: start_time 7 is no time as 2017-10-07 01:11:39, None or null"):
+        read(json.dumps([times]))
+    with pytest.raises(InputError, match="entry 1: vc 7, text or null is needed"):
+        read(json.dumps([job("a", vc=7)]))
+
+
+def test_a_gpu_that_stands_twice_counts_once(read, counts):
+    twice = [{**JOB["attempts"][0], "detail": [{"ip": "m1", "gpus": ["gpu0", "gpu0", "gpu1"]}]}]
+    workload = read(json.dumps([job("a", attempts=twice)]))
+    assert workload.gpus.tolist() == [2]
+    assert counts(workload) == {"repeated-gpus": (1, False)}
 
 
 def test_jobs_that_never_ran(read, counts):

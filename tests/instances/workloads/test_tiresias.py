@@ -81,3 +81,12 @@ def test_a_file_in_milliseconds_read_as_tiresias_is_reported(read, counts):
     assert counts(workload)["unit-contradiction"] == (1, False)
     seconds = read(head + "1,1,0,100,vgg16,50,500\n", format="tiresias")
     assert "unit-contradiction" not in counts(seconds)
+
+
+@pytest.mark.parametrize("name", ["googlenet", "GoogLeNet", "ResNet-50", "inception_3", "VGG 16"])
+def test_networks_that_this_tool_knows_are_known_in_every_format(read, counts, name):
+    head = "job_id,num_gpu,submit_time,model_name,duration"
+    assert "unknown-models" not in counts(read(f"{head}\n1,2,3,{name},4\n"))
+    muri = read(f"{head},iterations,iteration_time\n1,2,3,{name},4000,2,2000\n")
+    assert muri.source.endswith("format muri")
+    assert "unknown-models" not in counts(muri)
