@@ -47,6 +47,11 @@ class Source:
     throughputs: Path | None = None
     gpu_type: str | None = None
 
+    @property
+    def stem(self) -> str:
+        """Name of the file without its folder and endings, that of gzip beside its own."""
+        return Path(self.path.name.removesuffix(".gz")).stem
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -125,7 +130,7 @@ def finish(draft: Draft, source: Source, form: Format) -> Workload:
     try:
         return Workload.from_columns(
             {name: rows.frame[name] for name in COLUMNS if name in rows.frame.columns},
-            name=source.path.stem,
+            name=source.stem,
             description=draft.description,
             source=f"file {source.path.name}, format {form.name}",
             notices=source.tally.notices,

@@ -139,3 +139,19 @@ def test_help_loads_no_heavy_library():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.rstrip().endswith("[]")
     assert "--throughputs" in done.stdout
+
+
+def test_jobs_that_still_run_are_counted_and_left_out_on_demand(call, tmp_path):
+    path = tmp_path / "pods.csv"
+    path.write_text(
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n"
+        "p0,12000,16384,1,1000,Running,0,5000,0\np1,12000,16384,1,1000,Succeeded,10,60,20\n"
+    )
+    code, out, err = call(path)
+    assert code == 0
+    assert "  durations (1 of them lower limits)  40 s to 83.3 min;" in out
+    assert err == "censored-durations: 1; job p0 has no end in the log; its duration, 5000 s, is a lower limit\n"
+    code, out, err = call(path, "--ended", "--json")
+    record = json.loads(out)
+    assert (code, record["jobs"], record["censored"], record["mean_duration"]) == (0, 1, 0, 40)
+    assert err.startswith("censored-durations: 1 left out; job p0 has no end")

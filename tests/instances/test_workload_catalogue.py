@@ -1,5 +1,7 @@
 """Names, formats recognised by looking at the file, and files that hold something else."""
 
+import gzip
+
 import numpy as np
 import pytest
 
@@ -92,6 +94,92 @@ def test_an_unknown_file_is_described():
         recognise(b"a,b,c,d,e,f,g\n1,2,3,4,5,6,7\n", "log.csv")
     with pytest.raises(InputError, match=r"has the columns x; known"):
         recognise(b"x\n", "log.csv")
+
+
+LACKING = "id,gpus,duration\na,1,100\nb,2,50\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        LACKING.encode(),
+        LACKING.replace("id,gpus,duration", "ID,GPUs,Duration").encode(),
+        LACKING.replace(",", ";").encode(),
+        LACKING.replace(",", "\t").encode(),
+        LACKING.replace("id,", '"id",').encode(),
+        gzip.compress(LACKING.encode()),
+        gzip.compress(LACKING.replace(",", "\t").upper().encode()),
+    ],
+)
+def test_a_table_of_own_columns_that_lacks_one_is_described(tmp_path, data):
+    path = tmp_path / "jobs.csv"
+    path.write_bytes(data)
+    with pytest.raises(
+        InputError,
+        match=r"jobs\.csv: column arrival is missing; format gangopt has id, arrival, gpus, and where known duration, "
+        r".*; public formats: muri, elasticflow, tiresias",
+    ):
+        load_workload(path)
+    with pytest.raises(InputError, match=r"jobs\.csv: column arrival is missing; format gangopt has id, arrival, gpus"):
+        load_workload(path, format="gangopt")
+
+
+def test_the_columns_of_a_public_format_in_another_spelling_are_described():
+    wanted = (
+        "has the columns of format tiresias, which have to be written job_id,num_gpu,submit_time,model_name,duration"
+    )
+    for text in (TIRESIAS.replace("job_id", "Job_ID"), TIRESIAS.replace(",", ";"), TIRESIAS.replace(",", "\t")):
+        with pytest.raises(InputError, match=f"log.csv: {wanted}$"):
+            recognise(text.encode(), "log.csv")
+
+
+def test_the_nearest_format_and_what_it_lacks_are_named():
+    with pytest.raises(
+        InputError,
+        match="no known format has the columns job_id, num_gpu, submit_time, duration; the nearest is tiresias, but "
+        r"column model_name is missing; known: muri, .*, philly, and gangopt's own \(id, arrival, gpus, and where",
+    ):
+        recognise(b"job_id,num_gpu,submit_time,duration\n1,2,3,4\n", "log.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "; Version: 2.2\n1 0 5 100 4 -1 -1 4 200 -1 1 3 1 -1 1 -1 -1 -1\n",
+        "JobID|User|Submit|Start|End|Elapsed|State|AllocTRES\n1|a|b|c|d|e|f|g\n",
+        "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,queue,gpu_time\n",
+    ],
+)
+def test_logs_of_other_systems_are_named_by_their_columns(text):
+    with pytest.raises(InputError, match=r"log.csv: no known format has the columns [;Jj].*; known: muri"):
+        recognise(text.encode(), "log.csv")
+
+
+def test_a_packed_log_is_unpacked(tmp_path):
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(TIRESIAS.encode()) + gzip.compress(b"2,1,4,bert,5\n"))
+    workload = load_workload(path)
+    assert (workload.name, workload.ids) == ("log", ("1", "2"))
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"log\.csv\.gz: gzip file that is damaged or cut off"):
+        load_workload(path)
+
+
+def test_arrivals_in_milliseconds_are_suggested(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("id,arrival,gpus\na,999999999999,1\nb,1700000000000,1\nc,1700000060000,1\n")
+    for file in (path, tmp_path / "jobs.json", tmp_path / "jobs.parquet"):
+        workload = load_workload(file) if file.exists() else load_workload(path)
+        workload.save(tmp_path / "jobs.json")
+        workload.save(tmp_path / "jobs.parquet")
+        notice = next(item for item in workload.notices if item.name == "arrivals-in-milliseconds")
+        assert (notice.count, notice.dropped) == (2, False)
+        assert notice.message == (
+            "job b arrives at 1700000000000, which looks like milliseconds since 1970; times are read as seconds: "
+            "divide them by 1000"
+        )
+    path.write_text("id,arrival,gpus\na,1700000000,1\n")
+    assert load_workload(path).notices == ()
 
 
 def test_a_cluster_is_checked_for_names_too():

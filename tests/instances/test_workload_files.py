@@ -172,3 +172,74 @@ def test_a_parquet_file_of_another_tool_needs_the_columns(tmp_path):
     pl.DataFrame({"id": [1, 2]}).write_parquet(path)
     with pytest.raises(InputError, match=r"a\.parquet: column arrival is missing"):
         load_workload(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,arrival,gpus,user\na;b,0,1,x y\n",
+        "ID,Arrival,GPUs,User\na;b,0,1,x y\n",
+        'id;arrival;gpus;user\n"a;b";0;1;x y\n',
+        '\nGPUS\tID\tuser\tarrival\n1\t"a;b"\tx y\t0\n',
+    ],
+)
+def test_other_separators_and_capitals_are_read(tmp_path, text):
+    path = tmp_path / "jobs.csv"
+    path.write_text(text)
+    workload = load_workload(path)
+    assert (workload.ids, workload.gpus.tolist(), workload.texts("user")) == (("a;b",), [1], ("x y",))
+    assert workload.notices == ()
+
+
+def test_lines_are_counted_and_columns_named_in_other_spellings(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("\nID;Arrival;GPUs;Line;Queue\na;0;1;4;q\nb;0;x;4;q\n")
+    with pytest.raises(InputError, match="line 4: column gpus: 'x', a whole number from 1"):
+        load_workload(path)
+    path.write_text("ID;Id;Arrival;GPUs\na;b;0;1\n")
+    with pytest.raises(InputError, match="column id stands twice in the header"):
+        load_workload(path)
+
+
+def test_lower_limits_are_kept_in_files_and_reported_again(tmp_path):
+    workload = Workload.from_columns(
+        {"id": ["a", "b", "c"], "arrival": [0, 0, 0], "gpus": [1, 1, 1], "duration": [5, 6, None]}
+        | {"status": ["Running", "RUNNING", "Running"], "censored": [True, False, None]}
+    )
+    for ending in ("csv", "json", "parquet"):
+        workload.save(tmp_path / f"jobs.{ending}")
+        read = load_workload(tmp_path / f"jobs.{ending}")
+        assert read == workload
+        assert [(item.name, item.count) for item in read.notices if item.name[0] == "c"] == [("censored-durations", 1)]
+        assert read.ended().ids == ("b", "c")
+    bare = Workload.from_columns(workload.frame.drop("censored").to_dict(as_series=True))
+    bare.save(tmp_path / "bare.csv")
+    read = load_workload(tmp_path / "bare.csv")
+    assert read == bare
+    assert [item.count for item in read.notices if item.name == "censored-durations"] == [2]
+    assert read.ended().ids == ("c",)
+
+
+def test_parquet_with_metadata_of_another_kind_is_refused(tmp_path):
+    frame = Workload.from_columns({"id": ["a"], "arrival": [0], "gpus": [1]}).frame
+    for notes, message in (("[]", "an object of texts"), ('{"name": 3}', "an object of texts"), ("{", "not JSON")):
+        frame.write_parquet(tmp_path / "a.parquet", metadata={"gangopt-workload": notes})
+        with pytest.raises(InputError, match=f"a.parquet: metadata gangopt-workload: {message}"):
+            load_workload(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("other", [None, True, 7, 1.5, "x", [], [None], [[1]], {}, {"a": 1}])
+def test_values_of_other_types_in_json_are_one_line(tmp_path, other):
+    path = tmp_path / "jobs.json"
+    good = {**GOOD, "name": "n", "units": {"arrival": "s"}}
+    changes = [{**good, key: other} for key in good]
+    changes += [{**good, "jobs": {**good["jobs"], key: other}} for key in ("id", "arrival", "gpus", "ps", "other")]
+    changes += [{**good, "jobs": {**good["jobs"], key: [other]}} for key in ("id", "arrival", "gpus", "ps", "censored")]
+    changes += [{**good, "units": {"arrival": other}}, other]
+    for document in changes:
+        path.write_text(json.dumps(document))
+        try:
+            found = load_workload(path, format="gangopt").gpus.tolist()
+        except InputError as error:
+            found = str(error).count("\n")
+        assert found == 0 or found == document["jobs"]["gpus"]

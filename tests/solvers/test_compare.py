@@ -313,6 +313,9 @@ def test_the_html_report_is_one_page_with_every_row(comparison, tmp_path):
         Comparison.read(file)
 
 
+SAVED = {"instance": "x", "problem": "p", "method": "m", "objective": 1, "status": "s"}
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -333,6 +336,15 @@ def test_the_html_report_is_one_page_with_every_row(comparison, tmp_path):
             "a.json",
             '{"rows": [{"instance":"x","problem":"p","method":"m","objective":"nan","status":"s"}]}',
             "column objective holds NaN",
+        ),
+        *(
+            ("a.json", json.dumps({"rows": [{**SAVED, name: value}]}), f"column {name} holds .*, {need} is needed")
+            for name, value, need in (
+                *(("method", other, "text") for other in (True, [], {})),
+                ("reason", [1], "text"),
+                *(("proven", other, "true or false") for other in (1, "yes", [])),
+                *(("seconds", other, "a number") for other in (True, [], {}, "x")),
+            )
         ),
     ],
 )

@@ -141,7 +141,7 @@ def _rows(source: Source) -> Rows:
 
 
 def _header_beside(source: Source) -> tuple[str, ...] | None:
-    file = source.path.with_suffix(".header")
+    file = source.path.with_name(f"{source.stem}.header")
     if not file.is_file():
         return None
     names = header_of(read_bytes(file))

@@ -104,3 +104,9 @@ def test_another_number_of_fields_is_refused(read):
 def test_defective_throughput_tables(read, speeds, table, message):
     with pytest.raises(InputError, match=message):
         read(SEVEN, throughputs=speeds(table))
+
+
+@pytest.mark.parametrize("key", ["('A3C', True)", "('A3C', 0)", "(" * 5000, "-" * 100_000 + "1", "('A3C', 1", "A3C"])
+def test_keys_of_other_kinds_are_refused(read, speeds, key):
+    with pytest.raises(InputError, match=r"speeds\.json: v100, entry .*: a job type, its GPUs and a speed are needed"):
+        read(SEVEN, throughputs=speeds({"v100": {key: {"null": 1}}}))
