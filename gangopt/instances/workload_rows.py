@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ MAX_BYTES = 2**31
 PARQUET = b"PAR1"
 """What a parquet file begins with."""
 
+_FIRST = re.compile(rb"[^\n]*[^\s][^\n]*")
 _GZIP = b"\x1f\x8b"
 
 
@@ -70,8 +72,9 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
 def header_of(data: bytes, separator: str = ",") -> tuple[str, ...]:
     """Return the fields of the first line that is not blank, without surrounding blanks and quotes."""
-    line = next(part for part in data.split(b"\n") if part.strip())
-    return tuple(field.strip().strip('"') for field in line.decode("utf-8", "replace").split(separator))
+    line = _FIRST.search(data)
+    text = "" if line is None else line.group().decode("utf-8", "replace")
+    return tuple(field.strip().strip('"') for field in text.split(separator))
 
 
 def read_rows(

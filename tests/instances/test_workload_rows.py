@@ -1,5 +1,7 @@
 """The text of logs: line ends, quotes, ragged rows, encodings, numbers and times."""
 
+import gzip
+
 import polars as pl
 import pytest
 
@@ -139,3 +141,11 @@ def test_other_columns_are_named(tmp_path):
 
 def test_header_is_that_of_the_first_line_with_text():
     assert header_of(b'\n "a" ,b\n1,2') == ("a", "b")
+
+
+def test_a_packed_file_that_grows_beyond_the_limit_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "zeros.csv.gz"
+    path.write_bytes(gzip.compress(b"0" * 100_000))
+    monkeypatch.setattr(workload_rows, "MAX_BYTES", 1000)
+    with pytest.raises(InputError, match=r"zeros\.csv\.gz: more than 1000 bytes unpacked, at most 1000 are read"):
+        read_bytes(path)
