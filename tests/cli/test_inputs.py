@@ -50,42 +50,41 @@ for arguments in json.load(sys.stdin):
 """
 
 
-@pytest.mark.parametrize("suffix", ["", ".csv"])
-def test_every_command_refuses_what_is_no_file_of_data(tmp_path, suffix):
-    zero, pipe, pointer = (f"{name}{suffix}" for name in ("zero", "pipe", "pointer"))
-    (tmp_path / zero).symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / pipe)
-    (tmp_path / pointer).write_text(POINTER)
+WANTED = {
+    "zero": "{}: is a character device, a regular file or a pipe such as /dev/stdin is needed",
+    "pipe": "{}: is a named pipe, a regular file or a pipe such as /dev/stdin is needed",
+    "pointer": "{} is a Git LFS pointer, not the data; fetch it with git lfs pull",
+}
+
+
+@pytest.mark.parametrize("kind", WANTED)
+@pytest.mark.parametrize(
+    "suffix", ["", *(pytest.param(suffix, marks=pytest.mark.slow) for suffix in (".json", ".csv", ".parquet"))]
+)
+def test_every_command_refuses_what_is_no_file_of_data(tmp_path, suffix, kind):
+    name = f"{kind}{suffix}"
+    (tmp_path / f"zero{suffix}").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / f"pipe{suffix}")
+    (tmp_path / f"pointer{suffix}").write_text(POINTER)
     (tmp_path / "gavel.trace").write_text("A3C\ttrain\t--steps\t0\t10\t0\t1\n")
     (tmp_path / "jobs.csv").write_text("id,arrival,gpus,duration\na,0,1,1\n")
-    (tmp_path / "speeds.csv").write_text(
-        "p,w,speed\n" + "".join(f"{p},{w},{w / (p + w)}\n" for p in (1, 2, 3) for w in (1, 2, 3))
-    )
-    wanted = {
-        zero: f"{zero}: is a character device, a regular file",
-        pipe: f"{pipe}: is a named pipe, a regular file",
-        pointer: f"{pointer} is a Git LFS pointer, not the data; fetch it with git lfs pull",
-    }
-    calls = [
-        (name, [word.format(name) for word in words])
-        for words in COMMANDS
-        for name in wanted
-        if words[0] != "plot" or suffix
-    ]
+    pairs = [(p, w) for p in (1, 2, 3) for w in (1, 2, 3)]
+    (tmp_path / "speeds.csv").write_text("p,w,speed\n" + "".join(f"{p},{w},{w / (p + w)}\n" for p, w in pairs))
+    calls = [[word.format(name) for word in words] for words in COMMANDS if words[0] != "plot" or suffix]
     done = subprocess.run(
         [sys.executable, "-c", CHILD],
-        input=json.dumps([words for _, words in calls]),
+        input=json.dumps(calls),
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
         cwd=tmp_path,
     )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert done.stderr == ""
-    wrong = [
-        (words, answer)
-        for (name, words), answer in zip(calls, answers, strict=True)
-        if answer[:2] != [2, ""] or wanted[name] not in answer[2] or answer[2].count("\n") != 1
-    ]
+    wanted = WANTED[kind].format(name)
+    wrong = []
+    for words, line in zip(calls, done.stdout.splitlines(), strict=True):
+        code, out, err = json.loads(line)
+        if (code, out) != (2, "") or wanted not in err or err.count("\n") != 1:
+            wrong.append((words, code, out, err))
     assert not wrong, "\n".join(map(str, wrong))
