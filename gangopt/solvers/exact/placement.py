@@ -2,8 +2,8 @@ r"""Exact method of `placement`: a bound that forgets which server, then a place
 
 1. Form `levels` merges servers of equal capacity. Every placement is a solution of it, so its optimum is a bound.
 2. A placement with the transfer times that it chose has an objective equal to the bound. It is looked for by packing
-   the pieces in random orders, by solving the form again at these times with random costs, and by placing the jobs that
-   found no server together with a few others by the per-server model.
+   the pieces in random orders and by a search for exact fits, by solving the form again at these times with random
+   costs, and by placing the jobs that found no server together with a few others by the per-server model.
 3. If that fails, jobs may take longer, and parts of the best placement are solved again for the objective.
 4. Small clusters go to form `pieces` as a whole, with the bound as a row; so does any cluster if no part improves and
    time is left. It proves the optimum.
@@ -24,6 +24,7 @@ from gangopt.instances.placement import PlacementInstance
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.exact.clock import OutOfTime
 from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within, sum_alone
+from gangopt.solvers.exact.placement_fit import fit_pieces, fit_whole_jobs
 from gangopt.solvers.exact.placement_focus import NEAR
 from gangopt.solvers.exact.placement_neighbourhoods import Held, neighbourhood_of
 from gangopt.solvers.exact.placement_proof import count_pieces, prove
@@ -101,6 +102,11 @@ def _run(search: Search, orders: int) -> None:
     if not search.proven():
         search.settings()
         search.offer(pack(instance))
+    if not search.proven():
+        search.settings()
+        whole = fit_whole_jobs(search.data)
+        if whole is not None:
+            search.offer_held(whole)
     if search.proven():
         return
     with building_within(search.controls.remaining):
@@ -161,7 +167,7 @@ def _bound(search: Search) -> tuple[LevelsBound, Choice | None]:
 
 
 def _pack(search: Search, choice: Choice, orders: int) -> Held:
-    """Return the packing that places the most jobs, of the plain order and random ones."""
+    """Return the packing that places the most jobs, of the plain order, a search for exact fits, and random orders."""
     best: Held = {}
     for order in range(orders + 1):
         search.settings()
@@ -171,6 +177,10 @@ def _pack(search: Search, choice: Choice, orders: int) -> Held:
             search.offer_held(held)
         if len(best) == len(choice.limits):
             break
+        fitted = fit_pieces(search.data, choice.pieces) if order == 0 else None
+        if fitted is not None:
+            search.offer_held(fitted)
+            return fitted
     return best
 
 
