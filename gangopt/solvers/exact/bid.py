@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 
 from gangopt.instances.bid import BidInstance, BidRow, BidSolution
 from gangopt.instances.bid_rows import Split, queued, shared_row, whole_row
-from gangopt.solvers.contract import Controls, Outcome
-from gangopt.solvers.exact.bid_queues import QueueSplit, longest_queue, shortest_queues, whole_times
+from gangopt.solvers.contract import Controls, Outcome, Termination
+from gangopt.solvers.exact.bid_queues import (
+    QueueSplit,
+    longest_queue,
+    queues_with_solver,
+    queues_without_solver,
+    whole_times,
+)
 from gangopt.solvers.exact.by_form import settings_of
 
 if TYPE_CHECKING:
@@ -31,9 +37,10 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
 
     Offers and phases do not depend on each other. Split `shared`: the formula of `shared_row`, which no split beats.
     Split `whole` with a GPU for every job: the least length for which the jobs' least numbers of GPUs fit, by
-    bisection. More jobs than GPUs: queues by `shortest_queues`, and by HiGHS on form `classes` where a flow would be
-    too large. Phases with queues share the time that is left; out of it, one keeps the best queues found and a
-    lower bound. An offer keeps its row of the start where that is better.
+    bisection. More jobs than GPUs: queues by `queues_without_solver`, then by `queues_with_solver`, and by HiGHS on
+    form `classes` where a flow would be too large. Phases that need a solver share the time that is left, and what one
+    leaves goes to the others; out of time, a phase keeps the best queues found and a lower bound. An offer keeps its
+    row of the start where that is better.
 
     Parameters
     ----------
@@ -51,6 +58,7 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
         bound = math.fsum(row.rho for row in rows) / len(rows)
         return Outcome("optimal", BidSolution(rows), bound, form="formula", solve_seconds=time.perf_counter() - begin)
     search = _Search(instance, controls)
+    search.split_queues()
     table: list[BidRow] = []
     bounds: list[float] = []
     for offer in offers:
@@ -60,7 +68,7 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
         table.append(given if given.rho < row.rho else row)
         bounds.append(instance.rho(tuple(item.bound for item in phases)))
     return Outcome(
-        termination="interrupted" if search.interrupted else "optimal" if search.proven else "time_limit",
+        termination=search.termination(),
         solution=BidSolution(tuple(table)),
         bound=math.fsum(bounds) / len(bounds),
         form="phases",
@@ -76,57 +84,103 @@ class _Phase:
 
     split: Split
     bound: float
-    proven: bool = True
+
+
+@dataclass
+class _Queues:
+    """A phase with more jobs than GPUs: its times in whole units, and the best queues so far."""
+
+    offer: int
+    phase: int
+    gpus: int
+    times: list[int]
+    unit: Fraction
+    found: QueueSplit
+
+    @classmethod
+    def of(cls, instance: BidInstance, offer: int, phase: int) -> _Queues:
+        """Return a phase on an offer, with the queues of longest processing time first."""
+        runs, gpus = instance.phases[phase], int(instance.offer_gpus[offer])
+        single = (instance.work * instance.factor(offer, 1))[runs.start : runs.stop]
+        times, unit = whole_times(single.tolist())
+        return cls(offer, phase, gpus, times, unit, queues_without_solver(times, gpus, stopped=lambda: True))
 
 
 class _Search:
-    """Splits phase by phase; one with queues is split once for each number of GPUs, in its part of the time."""
+    """Splits phase by phase; one with queues is split once for each number of GPUs."""
 
     def __init__(self, instance: BidInstance, controls: Controls) -> None:
         self.instance = instance
         self.controls = controls
         self.interrupted = False
-        self.proven = True
         self.models = 0
-        self._queues: dict[tuple[int, int], _Phase] = {}
-        sizes = [len(runs) for runs in instance.phases]
-        self._waiting = len(
-            {(i, gpus) for gpus in instance.offer_gpus.tolist() for i, size in enumerate(sizes) if size > gpus}
-        )
         self._until = math.inf
+        self._queues: dict[tuple[int, int], _Queues] = {}
+        for offer, gpus in enumerate(instance.offer_gpus.tolist()):
+            for i, runs in enumerate(instance.phases):
+                if len(runs) > gpus and (i, gpus) not in self._queues:
+                    self._queues[i, gpus] = _Queues.of(instance, offer, i)
+
+    @property
+    def proven(self) -> bool:
+        """Whether no phase has shorter queues."""
+        return all(item.found.proven for item in self._queues.values())
+
+    def termination(self) -> Termination:
+        """Return why the search ended."""
+        if self.interrupted:
+            return "interrupted"
+        if self.proven:
+            return "optimal"
+        return "time_limit" if self._over() else "completed"
 
     def phase(self, offer: int, i: int) -> _Phase:
+        """Return the split of a phase on an offer; one with queues as `split_queues` left it."""
         runs, gpus = self.instance.phases[i], int(self.instance.offer_gpus[offer])
         part = slice(runs.start, runs.stop)
-        if len(runs) <= gpus:
-            single = (self.instance.work * self.instance.factor(offer, 1))[part]
-            spread = self.instance.demands(offer)[part]
-            held = fastest_counts(single, spread, self.instance.max_gpus[part], gpus)
-            times = np.where(held == 1, single, spread / held)
-            return _Phase((tuple(held.tolist()), (None,) * len(runs)), float(times.max()))
-        key = (i, gpus)
-        if key not in self._queues:
-            self._queues[key] = self._queue(offer, i)
-            self.proven = self.proven and self._queues[key].proven
-        return self._queues[key]
+        if len(runs) > gpus:
+            queues = self._queues[i, gpus]
+            return _Phase(queued(queues.found.queues), float(queues.found.bound * queues.unit))
+        single = (self.instance.work * self.instance.factor(offer, 1))[part]
+        spread = self.instance.demands(offer)[part]
+        held = fastest_counts(single, spread, self.instance.max_gpus[part], gpus)
+        times = np.where(held == 1, single, spread / held)
+        return _Phase((tuple(held.tolist()), (None,) * len(runs)), float(times.max()))
 
-    def _queue(self, offer: int, i: int) -> _Phase:
-        runs, gpus = self.instance.phases[i], int(self.instance.offer_gpus[offer])
-        single = (self.instance.work * self.instance.factor(offer, 1))[runs.start : runs.stop]
-        times, unit = whole_times(single.tolist())
-        remaining = self.controls.remaining()
-        if remaining is not None:
-            self._until = self.controls.elapsed() + remaining / self._waiting
-        self._waiting -= 1
-        found = shortest_queues(times, gpus, stopped=lambda: True)
+    def split_queues(self) -> None:
+        """Shorten the queues of every phase: all without a solver first, then the open ones in shares of the time."""
         try:
-            found = found if found.proven else shortest_queues(times, gpus, self._settings, stopped=self._stopped)
-            chosen = None if found.proven else self._settings()
-            if chosen is not None:
-                found = self._by_highs(_one_phase(self.instance, offer, i), found, times, unit, chosen)
+            for item in self._queues.values():
+                item.found = queues_without_solver(item.times, item.gpus, stopped=self._over)
+            self._solve([item for item in self._queues.values() if not item.found.proven])
         except KeyboardInterrupt:
             self.interrupted = True
-        return _Phase(queued(found.queues), float(found.bound * unit), found.proven)
+
+    def _solve(self, waiting: list[_Queues]) -> None:
+        """Give each phase an equal share of what remains, and again those that were cut off while time is left."""
+        if waiting and not self._over():
+            # the import takes a second, which is no phase's share
+            import gangopt.formulations.bid
+            import gangopt.solvers.exact.bid_queues_flow  # noqa: F401
+        while waiting and not self._over():
+            cut_off = []
+            for number, item in enumerate(waiting):
+                remaining = self.controls.remaining()
+                share = math.inf if remaining is None else remaining / (len(waiting) - number)
+                self._until = self.controls.elapsed() + share
+                self._close(item)
+                if not item.found.proven and self._stopped():
+                    cut_off.append(item)
+            waiting = cut_off
+
+    def _close(self, item: _Queues) -> None:
+        item.found = queues_with_solver(item.times, item.gpus, item.found, self._settings, stopped=self._stopped)
+        chosen = None if item.found.proven else self._settings()
+        if chosen is not None:
+            item.found = self._by_highs(_one_phase(self.instance, item.offer, item.phase), item, chosen)
+
+    def _over(self) -> bool:
+        return self.interrupted or self.controls.remaining() == 0.0
 
     def _stopped(self) -> bool:
         return self.interrupted or self.controls.elapsed() >= self._until
@@ -139,14 +193,13 @@ class _Search:
         left = None if math.isinf(self._until) else max(0.0, self._until - self.controls.elapsed())
         return replace(settings_of(self.controls), time_limit=left, on_progress=None)
 
-    def _by_highs(
-        self, alone: BidInstance, found: QueueSplit, times: list[int], unit: Fraction, chosen: SolveSettings
-    ) -> QueueSplit:
+    def _by_highs(self, alone: BidInstance, item: _Queues, chosen: SolveSettings) -> QueueSplit:
         """Return the better queues and the better bound of those found and those of HiGHS on form `classes`."""
         from gangopt.formulations.bid import classes_model, hint_classes, read_classes
         from gangopt.formulations.deadline import OutOfTime, building_within
         from gangopt.solvers.highs import solve_model
 
+        found = item.found
         try:
             with building_within(self.controls.remaining):
                 model = classes_model(alone)
@@ -156,13 +209,13 @@ class _Search:
         solved = solve_model(model, chosen, warm_start=True)
         self.interrupted = self.interrupted or solved.termination == "interrupted"
         if solved.values is not None:
-            queues = [item or 0 for item in read_classes(model, alone).rows[0].queues]
-            longest = longest_queue(times, queues)
+            queues = [queue or 0 for queue in read_classes(model, alone).rows[0].queues]
+            longest = longest_queue(item.times, queues)
             found = QueueSplit(queues, longest, found.bound) if longest < found.longest else found
         if solved.bound is None:
             return found
         # the objective of one phase on one offer is its length over the ideal time; the solver's bound is rounded
-        least = solved.bound * alone.ideal_seconds * unit.denominator / unit.numerator
+        least = solved.bound * alone.ideal_seconds * item.unit.denominator / item.unit.numerator
         bound = max(found.bound, min(found.longest, math.ceil(least * (1 - ROUNDING))))
         if solved.termination == "optimal" and found.longest * (1 - 2 * ROUNDING) <= bound:
             bound = found.longest

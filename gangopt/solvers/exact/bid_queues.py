@@ -12,15 +12,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangopt.solvers.exact.bid_queues_improve import improved
+from gangopt.solvers.exact.exact_fit import exact_fit
 from gangopt.solvers.heuristics.bid_splits import longest_first
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolveSettings
 
-__all__ = ["QueueSplit", "longest_queue", "lower_bound", "shortest_queues", "whole_times"]
+__all__ = [
+    "QueueSplit",
+    "longest_queue",
+    "lower_bound",
+    "queues_with_solver",
+    "queues_without_solver",
+    "shortest_queues",
+    "whole_times",
+]
 
 MORE_STEPS = 2_000
 """Random steps of the search for better queues once the relaxed flow has left a gap."""
+
+
+LOOKS = 400_000
+"""Of the search for exact fits, on the way to the shortest queues: a tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -86,23 +99,38 @@ def lower_bound(times: Sequence[int], gpus: int) -> int:
 
 
 def shortest_queues(
-    times: Sequence[int],
-    gpus: int,
-    settings: Callable[[], SolveSettings | None] | None = None,
-    *,
-    stopped: Callable[[], bool] = lambda: False,
+    times: Sequence[int], gpus: int, settings: Callable[[], SolveSettings | None] | None = None
 ) -> QueueSplit:
     """Return queues whose longest is as short as possible, proven unless the solver is cut off.
 
-    Longest processing time first, then better by parting pairs of queues anew. Where that does not meet the lower
-    bound, bisection finds the least length that the linear relaxation of a flow does not exclude, which is a bound, and
-    integer flows look for queues there and, by bisection, above.
+    `queues_without_solver`, then `queues_with_solver` where these leave a gap.
 
     Parameters
     ----------
     times : whole times, above 0
     gpus : number of GPUs
     settings : called for the settings of each HiGHS solve, and stops by None; None for no solve at all
+
+    Returns
+    -------
+    QueueSplit
+    """
+    best = queues_without_solver(times, gpus)
+    return best if settings is None else queues_with_solver(times, gpus, best, settings)
+
+
+def queues_without_solver(
+    times: Sequence[int], gpus: int, *, stopped: Callable[[], bool] = lambda: False
+) -> QueueSplit:
+    """Return short queues and a bound: rules first, then a search.
+
+    Longest processing time first, then better by parting pairs of queues anew. Where that does not meet the lower
+    bound, a search for exact fits finds queues of that length or excludes it.
+
+    Parameters
+    ----------
+    times : whole times, above 0
+    gpus : number of GPUs
     stopped : whether to end with what there is
 
     Returns
@@ -113,7 +141,20 @@ def shortest_queues(
     bound = lower_bound(times, gpus)
     queues = improved(times, queues, gpus, bound, stopped=stopped)
     best = QueueSplit(queues, longest_queue(times, queues), bound)
-    return best if best.proven or settings is None else _by_flows(times, gpus, best, settings, stopped)
+    return best if stopped() else _fitted(times, gpus, best)
+
+
+def _fitted(times: Sequence[int], gpus: int, best: QueueSplit) -> QueueSplit:
+    """Look for queues as long as the bound, and raise the bound each time that none exist."""
+    looks = LOOKS
+    while not best.proven and looks > 0:
+        fit = exact_fit([(item,) for item in times], [(best.bound,)] * gpus, looks)
+        if fit.bins is not None:
+            return replace(best, queues=fit.bins, longest=best.bound)
+        if not fit.decided:
+            break
+        best, looks = replace(best, bound=best.bound + 1), fit.looks
+    return best
 
 
 def longest_queue(times: Sequence[int], queues: Sequence[int]) -> int:
@@ -134,13 +175,31 @@ def longest_queue(times: Sequence[int], queues: Sequence[int]) -> int:
     return max(loads.values())
 
 
-def _by_flows(
+def queues_with_solver(
     times: Sequence[int],
     gpus: int,
     best: QueueSplit,
     settings: Callable[[], SolveSettings | None],
-    stopped: Callable[[], bool],
+    *,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> QueueSplit:
+    """Close the gap of queues by flows in HiGHS.
+
+    Bisection finds the least length that the linear relaxation of a flow does not exclude, which is a bound, and
+    integer flows look for queues there and, by bisection, above.
+
+    Parameters
+    ----------
+    times : whole times, above 0
+    gpus : number of GPUs
+    best : the queues and the bound to start from
+    settings : called for the settings of each HiGHS solve, and stops by None
+    stopped : whether to end with what there is
+
+    Returns
+    -------
+    QueueSplit
+    """
     from gangopt.solvers.exact.bid_queues_flow import FlowAnswer, queues_by_flow
 
     def ask(length: int, *, relaxed: bool) -> FlowAnswer:
@@ -156,7 +215,8 @@ def _by_flows(
         low, high = (low, middle) if answer.fits else (middle + 1, high)
     queues = improved(times, best.queues, gpus, low, steps=MORE_STEPS, stopped=stopped)
     best = QueueSplit(queues, longest_queue(times, queues), low)
-    middle = low
+    best = best if stopped() else _fitted(times, gpus, best)
+    middle = best.bound
     while best.bound < best.longest:
         answer = ask(middle, relaxed=False)
         if answer.fits is None:

@@ -11,6 +11,7 @@ import gangopt
 from gangopt.instances.generators.bid import random
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import bid as exact_bid
+from gangopt.solvers.exact import bid_queues
 from gangopt.solvers.exact.bid import exact, fastest_counts, fewest_gpus
 from gangopt.solvers.exact.bid_queues import longest_queue, lower_bound, shortest_queues, whole_times
 from gangopt.solvers.exact.bid_queues_flow import queues_by_flow
@@ -45,13 +46,14 @@ def test_shortest_queues_are_brute_force(times, gpus):
 
 
 def test_integer_flows_find_and_prove_the_shortest_where_the_relaxed_one_says_nothing(monkeypatch):
-    from gangopt.solvers.exact import bid_queues, bid_queues_flow
+    from gangopt.solvers.exact import bid_queues_flow
 
     def integer_only(times, gpus, length, settings, *, relaxed=False):
         return bid_queues_flow.FlowAnswer(True) if relaxed else queues_by_flow(times, gpus, length, settings)
 
     monkeypatch.setattr(bid_queues_flow, "queues_by_flow", integer_only)
     monkeypatch.setattr(bid_queues, "improved", lambda times, queues, *_, **__: queues)
+    monkeypatch.setattr(bid_queues, "LOOKS", 0)
     asked = 0
     for seed in range(40):
         times = np.random.default_rng(seed).integers(5, 20, 7).tolist()
@@ -101,8 +103,7 @@ def test_where_two_jobs_share_a_gpu_the_flow_proves_what_the_bound_misses():
 def test_without_time_a_bound_is_left():
     times = np.random.default_rng(1).integers(60, 141, 64).tolist()
     found = shortest_queues(times, 32, lambda: None)
-    assert not found.proven
-    assert found.bound == lower_bound(times, 32)
+    assert lower_bound(times, 32) <= found.bound < found.longest
 
 
 def test_a_graph_too_large_is_not_built():
@@ -192,16 +193,92 @@ def test_rows_of_a_better_start_are_kept():
 
 
 def test_an_interrupt_leaves_a_table_and_a_bound(monkeypatch):
-    def interrupted(times, gpus, settings=None, **keywords):
-        if settings is not None:
-            raise KeyboardInterrupt
-        return shortest_queues(times, gpus, **keywords)
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(exact_bid, "shortest_queues", interrupted)
+    monkeypatch.setattr(bid_queues, "LOOKS", 0)
+    monkeypatch.setattr(exact_bid, "queues_with_solver", interrupted)
     instance = random(jobs=64, gpus=64, seed=1)
     outcome = exact(instance, Controls())
     assert outcome.termination == "interrupted"
     assert instance.check(outcome.solution) == []
+
+
+def perfect(gpus, phases, seed):
+    """Return an app whose jobs, three a GPU in every phase, fill 10,000 s of each GPU to the second."""
+    rng = plain.Random(seed)
+    iterations, phase = [], []
+    for i in range(phases):
+        cuts = [sorted(rng.sample(range(1, 10_000), 2)) for _ in range(gpus)]
+        iterations += [part for a, b in cuts for part in (a, b - a, 10_000 - b)]
+        phase += [i] * 3 * gpus
+    jobs = len(phase)
+    plainly = random(jobs=jobs, gpus=gpus, seed=0)
+    return exact_bid.replace(
+        plainly,
+        jobs=tuple(f"j{j}" for j in range(jobs)),
+        phase=np.array(phase),
+        iterations=np.array(iterations, dtype=float),
+        seconds=np.ones(jobs),
+        max_gpus=np.ones(jobs, dtype=int),
+        slowdown=np.ones((jobs, plainly.slowdown.shape[1])),
+        offer_gpus=np.array([gpus]),
+        offer_levels=plainly.offer_levels[:1],
+        elapsed=0.0,
+    )
+
+
+@pytest.mark.parametrize(("gpus", "phases"), [(10, 1), (20, 1), (10, 4)])
+def test_queues_without_a_gap_are_found_and_proven_without_a_solver(gpus, phases):
+    instance = perfect(gpus, phases, seed=gpus)
+    outcome = exact(instance, Controls())
+    assert outcome.termination == "optimal"
+    assert outcome.options == {"solves": 0}
+    assert outcome.solution.rows[0].seconds == (10_000.0,) * phases
+    assert outcome.bound == instance.evaluate(outcome.solution).objective
+
+
+class Watch(Controls):
+    """Controls on a clock that only moves when it is told to."""
+
+    def elapsed(self):
+        return self.seconds[0]
+
+
+def watched(limit):
+    controls = Watch(time_limit=limit)
+    object.__setattr__(controls, "seconds", [0.0])
+    return controls
+
+
+def test_time_that_a_phase_leaves_goes_to_the_open_ones(monkeypatch):
+    instance = perfect(10, phases=3, seed=10)
+    controls = watched(12.0)
+    monkeypatch.setattr(bid_queues, "LOOKS", 0)
+    shares = []
+
+    def slow_first_phase(times, gpus, best, settings, *, stopped):
+        left = settings().time_limit
+        shares.append(left)
+        proven = len(shares) != 1
+        controls.seconds[0] += 0.5 if proven else left
+        return exact_bid.QueueSplit(best.queues, best.longest, best.longest if proven else best.bound)
+
+    monkeypatch.setattr(exact_bid, "queues_with_solver", slow_first_phase)
+    outcome = exact(instance, controls)
+    assert outcome.termination == "optimal"
+    # 12 s for three phases, 8 s for two, 7.5 s for one; then the 7 s that are left for the one that was cut off
+    assert shares == [4.0, 4.0, 7.5, 7.0]
+
+
+def test_a_gap_that_no_time_would_close_is_no_time_limit(monkeypatch):
+    instance = perfect(10, phases=1, seed=10)
+    monkeypatch.setattr(bid_queues, "LOOKS", 0)
+    monkeypatch.setattr(exact_bid, "queues_with_solver", lambda times, gpus, best, *_, **__: best)
+    monkeypatch.setattr(exact_bid._Search, "_by_highs", lambda search, alone, item, chosen: item.found)
+    outcome = exact(instance, watched(60.0))
+    assert outcome.termination == "completed"
+    assert "not proven" in outcome.reason
 
 
 def test_phases_share_the_time_and_each_has_its_turn():
@@ -213,6 +290,7 @@ def test_phases_share_the_time_and_each_has_its_turn():
 
 def test_highs_takes_over_where_a_flow_is_too_large(monkeypatch):
     monkeypatch.setattr("gangopt.solvers.exact.bid_queues_flow.MAX_ARCS", 0)
+    monkeypatch.setattr(bid_queues, "LOOKS", 0)
     instance = random(jobs=7, gpus=4, tuner="curves", seed=0)
     plainly = exact(instance, Controls())
     monkeypatch.undo()
