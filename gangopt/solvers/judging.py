@@ -150,7 +150,9 @@ def _standing(
         return outcome.termination, "none", outcome.reason
     allowed = max(requested, proof)
     if gap is not None and gap <= allowed:
-        return outcome.termination, "optimal", outcome.reason
+        # what is proven was not cut off, even if the time was over a moment later or ended something beside it
+        termination: Termination = "optimal" if outcome.termination == "time_limit" else outcome.termination
+        return termination, "optimal", outcome.reason
     if outcome.termination == "optimal":
         left = "no bound" if gap is None else f"a relative gap of {gap:.3g}"
         return "error", "feasible", f"ended as optimal with {left}, at most {allowed:g} was asked for"

@@ -75,6 +75,14 @@ def test_a_bound_without_a_solution_is_kept(monkeypatch):
         result.solution  # noqa: B018
 
 
+def test_what_is_proven_is_no_time_limit(monkeypatch):
+    worth = TINY.evaluate(lpt(TINY)).objective
+    proven = claim(monkeypatch, termination="time_limit", bound=worth)
+    assert (proven.termination, proven.solution_status, proven.proven) == ("optimal", "optimal", True)
+    still_open = claim(monkeypatch, termination="time_limit", bound=worth - 1)
+    assert (still_open.termination, still_open.solution_status, still_open.proven) == ("time_limit", "feasible", False)
+
+
 def test_infeasible_is_a_result_with_its_reason(monkeypatch):
     def exact(instance, controls):
         raise InfeasibleError("gpu: 3 are needed, 2 exist")

@@ -217,6 +217,7 @@ class Master:
         """Return bound, reduced costs and, if it is whole, the point of the linear relaxation; None if stopped."""
         self._relaxed.change_row_bounds(np.arange(len(rows[0])), *rows)
         self.solves += 1
+        self._relaxed.limit_time(self._controls.remaining())
         outcome = self.last = self._relaxed.solve()
         if outcome.termination == "interrupted":
             raise KeyboardInterrupt

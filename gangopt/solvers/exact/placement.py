@@ -28,16 +28,13 @@ from gangopt.solvers.exact.placement_fit import fit_pieces, fit_whole_jobs
 from gangopt.solvers.exact.placement_focus import NEAR
 from gangopt.solvers.exact.placement_neighbourhoods import Held, neighbourhood_of
 from gangopt.solvers.exact.placement_proof import count_pieces, prove
-from gangopt.solvers.exact.placement_search import Search
+from gangopt.solvers.exact.placement_search import Search, was_quick
 from gangopt.solvers.heuristics.placement import optimus, pack
 
 __all__ = ["exact"]
 
 VARIATIONS = 12
 """Solves of form `levels` at fixed levels with random costs."""
-
-PART_SECONDS = 2.0
-"""Most wall seconds for one part of a placement."""
 
 FIRST_OTHERS = 6
 """Placed jobs in the first part."""
@@ -116,12 +113,13 @@ def _run(search: Search, orders: int) -> None:
 def _search(search: Search, orders: int) -> None:
     packed = _bound_and_pack(search, orders)
     if packed is None:
+        _improve(search)
         return
     relaxed, choice, held = packed
     for _ in range(VARIATIONS):
         if search.proven() or len(held) == len(choice.limits):
             break
-        varied = relaxed.vary(choice, search.rng, search.settings(PART_SECONDS))
+        varied = relaxed.vary(choice, search.rng, search.part_settings())
         other = _pack(search, varied, min(orders, VARIED_ORDERS))
         held = other if len(other) > len(held) else held
     if not search.proven():
@@ -139,7 +137,7 @@ def _find_levels(search: Search) -> None:
 
 
 def _bound_and_pack(search: Search, orders: int) -> tuple[LevelsBound, Choice, Held] | None:
-    """Bound the placement and pack what the form chose; None where that ends the search."""
+    """Bound the placement and pack what the form chose; None where it proves the best one or chose nothing."""
     known = search.objective
     relaxed, choice = _bound(search)
     if search.proven() or choice is None:
@@ -152,12 +150,14 @@ def _bound_and_pack(search: Search, orders: int) -> tuple[LevelsBound, Choice, H
 
 
 def _bound(search: Search) -> tuple[LevelsBound, Choice | None]:
-    """Solve form `levels` for what is better than the best placement."""
+    """Solve form `levels` for what is better than the best placement; not where a time limit would not hold."""
     begin = time.perf_counter()
     levels = levels_within(search.instance, search.data, search.levels, search.objective)
     relaxed = LevelsBound(search.instance, search.data, levels, (search.objective, search.bound))
     search.build_seconds += time.perf_counter() - begin
     search.metrics["levels_columns"] = relaxed.columns
+    if not search.is_watched(relaxed.nonzeros):
+        return relaxed, None
     outcome, choice = relaxed.solve(search.settings())
     search.seen(outcome)
     if outcome.bound is not None:
@@ -221,9 +221,8 @@ def _complete(search: Search, held: Held, limits: Mapping[int, float]) -> Held:
             break
         first = rng.permutation(missing)[:2].tolist()
         others = rng.permutation(sorted(held))[: round(size)].tolist()
-        begin = time.perf_counter()
-        found = _solved(search, held, first + others, limits)
-        size = max(2.0, size * (1.15 if time.perf_counter() - begin < PART_SECONDS / 4 else 0.8))
+        found, quick = _solved(search, held, first + others, limits)
+        size = max(2.0, size * (1.15 if quick else 0.8))
         if len(found) > len(held):
             size = FIRST_OTHERS
         whole = len(first) + len(others) >= len(limits)
@@ -234,15 +233,15 @@ def _complete(search: Search, held: Held, limits: Mapping[int, float]) -> Held:
     return held
 
 
-def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, float] | None) -> Held:
-    """Return the pieces after some jobs were placed anew; the same ones where that places fewer."""
+def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, float] | None) -> tuple[Held, bool]:
+    """Return the pieces after some jobs were placed anew, the same ones if fewer were, and whether it was quick."""
     part = neighbourhood_of(search.instance, held, jobs)
-    settings = search.settings(PART_SECONDS)
+    settings = search.part_settings()
     outcome, found = part.better(settings, held) if limits is None else part.within(settings, limits)
     search.seen(outcome)
     if found is None or len(found) < sum(j in held for j in part.jobs):
-        return held
-    return {**{j: pieces for j, pieces in held.items() if j not in part.jobs}, **found}
+        return held, was_quick(outcome)
+    return {**{j: pieces for j, pieces in held.items() if j not in part.jobs}, **found}, was_quick(outcome)
 
 
 def _improve(search: Search) -> None:
@@ -252,9 +251,10 @@ def _improve(search: Search) -> None:
         held = {j: pieces for j, pieces in enumerate(search.solution.pieces) if pieces}
         others = search.rng.permutation(sorted(held))[: round(size)].tolist()
         first = search.rng.permutation(_longer_than_alone(search, held))[:2].tolist()
-        before, begin = search.objective, time.perf_counter()
-        search.offer_held(_solved(search, held, first + others, None))
-        size = max(2.0, size * (1.1 if time.perf_counter() - begin < PART_SECONDS / 4 else 0.8))
+        before = search.objective
+        found, quick = _solved(search, held, first + others, None)
+        search.offer_held(found)
+        size = max(2.0, size * (1.1 if quick else 0.8))
         failures = 0 if search.objective < before else failures + 1
 
 

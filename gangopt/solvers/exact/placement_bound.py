@@ -128,6 +128,11 @@ class LevelsBound:
         """Number of columns."""
         return self._arrays.n_columns
 
+    @property
+    def nonzeros(self) -> int:
+        """Number of coefficients in rows."""
+        return len(self._arrays.values)
+
     def solve(self, settings: SolveSettings) -> tuple[SolverOutcome, Choice | None]:
         """Solve the form; its bound, or the objective of the known placement if less, is a bound on every placement.
 

@@ -14,6 +14,10 @@ from gangopt.solvers.highs import solve_model
 __all__ = ["count_pieces", "prove"]
 
 
+NONZEROS = 8
+"""Coefficients of a piece in the rows of form `pieces`, about."""
+
+
 def count_pieces(search: Search) -> int:
     """Return how many pieces form `pieces` would have."""
     return sum(
@@ -22,13 +26,15 @@ def count_pieces(search: Search) -> int:
 
 
 def prove(search: Search) -> None:
-    """Solve form `pieces` from the best placement; nothing where it would be too large.
+    """Solve form `pieces` from the best placement; not where it is too large, or a time limit would not hold.
 
     Parameters
     ----------
     search : takes the placement and the bound
     """
     instance = search.instance
+    if not search.is_watched(NONZEROS * count_pieces(search)):
+        return
     levels = levels_within(instance, search.data, search.levels, search.objective)
     try:
         model = pieces_model(instance, levels)

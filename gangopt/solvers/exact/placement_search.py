@@ -16,7 +16,22 @@ from gangopt.solvers.exact.incumbent import Incumbent
 from gangopt.solvers.exact.placement_neighbourhoods import Held
 from gangopt.solvers.highs import SolverOutcome, SolveSettings
 
-__all__ = ["Search"]
+__all__ = ["Search", "was_quick"]
+
+PART_NODES = 500
+"""Most branch-and-bound nodes for one part of a placement."""
+
+PART_SECONDS = 2.0
+"""Most wall seconds for one part of a placement under a time limit."""
+
+QUICK_NODES, QUICK_COLUMNS = 50, 4_000
+"""Most nodes and columns of a part that counts as quickly solved."""
+
+UNWATCHED = 3e-5
+"""Seconds for every nonzero that presolve or a round of cuts of HiGHS takes without a look at the clock."""
+
+ALLOWED_SHARE, ALLOWED_SECONDS = 0.1, 2.0
+"""By how much the time limit may be overrun: this part of it, and as many seconds."""
 
 
 @dataclass(kw_only=True)
@@ -38,12 +53,8 @@ class Search(Incumbent):
         pieces = [held.get(j, ()) for j in range(len(self.instance.jobs))]
         self.offer(PlacementSolution(tuple(pieces), paused_reasons(self.instance, pieces)))
 
-    def settings(self, cap: float | None = None) -> SolveSettings:
+    def settings(self) -> SolveSettings:
         """Return the settings of a solve inside the method.
-
-        Parameters
-        ----------
-        cap : most wall seconds for it, None for all that are left
 
         Returns
         -------
@@ -55,17 +66,42 @@ class Search(Incumbent):
             If no time is left.
         """
         settings = settings_of(self.controls)
-        left = [item for item in (settings.time_limit, cap) if item is not None]
         if settings.time_limit is not None and settings.time_limit <= 0:
             raise OutOfTime("the time is over")
-        return replace(settings, time_limit=min(left, default=None), on_progress=None)
+        return replace(settings, on_progress=None)
+
+    def part_settings(self) -> SolveSettings:
+        """Return the settings of a solve of one part, which ends early.
+
+        After a number of nodes, so that without a time limit the answer does not depend on the clock; under one also
+        after `PART_SECONDS`.
+        """
+        settings = self.settings()
+        left = None if settings.time_limit is None else min(settings.time_limit, PART_SECONDS)
+        return replace(settings, time_limit=left, options={"mip_max_nodes": PART_NODES})
+
+    def is_watched(self, nonzeros: int) -> bool:
+        """Return whether HiGHS looks at the clock often enough in a MIP of this size for the time limit to hold."""
+        limit = self.controls.time_limit
+        return limit is None or nonzeros * UNWATCHED <= ALLOWED_SHARE * limit + ALLOWED_SECONDS
 
     def seen(self, outcome: SolverOutcome) -> None:
         """Note what a solve inside the method says about the solver; Ctrl-C during it ends the method."""
         self.version = outcome.version
-        if outcome.termination == "interrupted":
+        if outcome.termination == "interrupted" and not _ran_out_of_nodes(outcome):
             raise KeyboardInterrupt
 
     def outcome(self, termination: Termination, reason: str | None = None) -> Outcome:
         """Return what was found and proved; reason says why there is no proof, where the termination does not."""
         return self.concluded(termination, reason, "levels" if self.version else "combinatorial")
+
+
+def was_quick(outcome: SolverOutcome) -> bool:
+    """Return whether a part was solved so easily that a larger one is worth a try."""
+    columns = 0 if outcome.values is None else len(outcome.values)
+    ended = outcome.termination in {"optimal", "infeasible"}
+    return ended and (outcome.nodes or 0) <= QUICK_NODES and columns <= QUICK_COLUMNS
+
+
+def _ran_out_of_nodes(outcome: SolverOutcome) -> bool:
+    return outcome.nodes is not None and outcome.nodes >= PART_NODES

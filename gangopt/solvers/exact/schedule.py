@@ -24,9 +24,6 @@ _EVENT_JOBS = 12
 _SLOTTED_COLUMNS = 60_000
 """Most columns of form `slotted` that are tried."""
 
-_SHARE_OF_BOUNDS = 0.5
-"""Part of the time that is left which the bounds may take."""
-
 
 def exact(
     instance: ScheduleInstance, controls: Controls, *, search: Literal["auto", "event", "slotted", "none"] = "auto"
@@ -122,15 +119,19 @@ class _Run:
                 continue
 
     def bounds(self) -> None:
-        """Take the best bound that prices prove."""
-        instance, left = self.instance, self.controls.remaining()
+        """Take the best bound that prices prove, in a fixed number of steps unless the time limit ends them.
+
+        No share of the time is kept for the form that follows: the steps take seconds where there is one, and a share
+        would make the bound depend on how busy the machine is.
+        """
+        instance = self.instance
         self.by_prices = jct_bound(
             instance.arrival,
             instance.gpus,
             instance.duration,
             usable_gpus(instance.gpus, instance.machines) if instance.machines else instance.n_gpus,
             weight=instance.weights,
-            time_limit=None if left is None else left * _SHARE_OF_BOUNDS,
+            time_limit=self.controls.remaining(),
         )
         # the judge subtracts arrivals from completion times that are rounded as numbers of their size
         latest = float((instance.arrival + instance.duration).max())

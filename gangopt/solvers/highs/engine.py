@@ -104,6 +104,11 @@ class Engine:
                 findings.bound = arrays.objective(decision.values)
         return self._outcome(arrays, replace(findings, options=options), monitor, scale)
 
+    def limit_time(self, settings: SolveSettings) -> None:
+        """Take settings that differ from the present ones in the time limit only."""
+        self._settings = settings
+        self._handle.limit_time(settings)
+
     def clear(self) -> None:
         """Give back the memory of the model."""
         self._handle.clear()

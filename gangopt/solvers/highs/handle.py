@@ -145,6 +145,12 @@ class Handle:
         if settings.log is not None or "log_file" in settings.options:
             set_options(self._highs, {"output_flag": True})
 
+    def limit_time(self, settings: SolveSettings) -> None:
+        """Take settings that differ from the present ones in the time limit only."""
+        self._settings = settings
+        if settings.time_limit is None:
+            set_options(self._highs, {"time_limit": math.inf})
+
     def load(self, arrays: LinearArrays, scale: float) -> None:
         """Give HiGHS a model; the basis of the one before is kept where its columns are the same in number.
 

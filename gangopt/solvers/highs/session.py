@@ -87,6 +87,21 @@ class Session:
             raise InputError(f"the start gives {self._arrays.column_name(at)} the value {start[at]}; finite is needed")
         self._start = start
 
+    def limit_time(self, seconds: float | None) -> None:
+        """Set the time limit of each solve from now on; that of the settings holds until then.
+
+        Parameters
+        ----------
+        seconds : wall seconds of at least 0, None for no limit
+
+        Raises
+        ------
+        InputError
+            If it is no such number.
+        """
+        self.settings = replace(self.settings, time_limit=seconds)
+        self._engine.limit_time(self.settings)
+
     def solve(self) -> SolverOutcome:
         """Solve the model as it stands.
 

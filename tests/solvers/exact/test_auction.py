@@ -19,7 +19,8 @@ from gangopt.solvers.exact.auction import exact
 from gangopt.solvers.exact.auction_by_places import prefers_places
 from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen
 from gangopt.solvers.exact.auction_master import Master
-from gangopt.solvers.highs import solve_model
+from gangopt.solvers.exact.auction_payments import Payments
+from gangopt.solvers.highs import Session, solve_model
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
 cases = importlib.util.module_from_spec(spec)
@@ -180,6 +181,38 @@ def test_a_time_limit_leaves_intervals_that_hold_the_payments():
     assert any(low < high for low, high in found)
     for (low, high), (share, _) in zip(found, proven, strict=True):
         assert low <= share <= high
+
+
+def test_each_relaxation_gets_the_time_that_is_left_and_no_more(monkeypatch):
+    class Running(Controls):
+        def remaining(self):
+            return self.left.pop() if len(self.left) > 1 else 0.0
+
+    controls = Running(time_limit=100.0)
+    object.__setattr__(controls, "left", [0.0, 8.0, 90.0, 100.0])
+    master = Master(random(apps=4, racks=2, seed=1), controls)
+    given, unwatched = [], Session.solve
+
+    def solve(session):
+        given.append(session.settings.time_limit)
+        return unwatched(session)
+
+    monkeypatch.setattr(Session, "solve", solve)
+    master._relax(master._rows(None))
+    master._relax(master._rows(0))
+    assert given == [90.0, 8.0]
+
+
+def test_a_proven_optimum_with_open_payments_is_no_time_limit(monkeypatch):
+    instance = random(apps=4, racks=2, seed=1)
+
+    def cut_off(*_):
+        return Payments(((F(0), F(1)),) * 4, 0, exact=False)
+
+    monkeypatch.setattr("gangopt.solvers.exact.auction.payments_of", cut_off)
+    result = gangopt.solve(instance, "exact?form=nested_flow")
+    assert (result.termination, result.solution_status, result.proven) == ("optimal", "optimal", True)
+    assert result.reason == "some payments are only known to lie in an interval"
 
 
 def test_no_time_at_all_leaves_a_bound_and_a_feasible_allocation():

@@ -13,11 +13,12 @@ from gangopt.formulations.placement_pieces import pieces_model
 from gangopt.instances.placement import PlacementInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import placement as method
+from gangopt.solvers.exact import placement_search
 from gangopt.solvers.exact.placement_bound import LevelsBound, levels_within, sum_alone
 from gangopt.solvers.exact.placement_focus import BLIND, UNITS, focus, in_seconds
 from gangopt.solvers.exact.placement_neighbourhoods import neighbourhood_of
 from gangopt.solvers.heuristics.placement import optimus, pack
-from gangopt.solvers.highs import SolveSettings, solve_model
+from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
 
 OPEN = "placement/random?servers=60&jobs=30&load=0.99&seed=3"
 """Not proven in a second."""
@@ -171,7 +172,7 @@ def test_parts_improve_a_placement_of_a_large_cluster(monkeypatch):
     monkeypatch.setattr(method, "SMALL", 0)
     monkeypatch.setattr(method, "prove", lambda search: None)
     monkeypatch.setattr(method, "FREE_ROUNDS", 4)
-    monkeypatch.setattr(method, "PART_SECONDS", 0.3)
+    monkeypatch.setattr(placement_search, "PART_NODES", 5)
     instance = gangopt.load("placement/random?servers=13&jobs=9&load=0.97&seed=0")
     result = gangopt.solve(instance)
     assert result.objective < gangopt.solve(instance, "pack").objective
@@ -322,3 +323,75 @@ def test_levels_of_many_jobs_stop_at_the_clock(monkeypatch):
     outcome = method.exact(instance, Controls(time_limit=1e-9))
     assert (outcome.termination, outcome.bound) == ("time_limit", None)
     assert instance.check(outcome.solution) == []
+
+
+def search_for(name, **controls):
+    instance = gangopt.load(name)
+    data = PlacementData.of(instance)
+    return placement_search.Search(
+        instance=instance, controls=Controls(**controls), data=data, rng=np.random.default_rng(0)
+    )
+
+
+def test_without_a_time_limit_no_solve_has_one():
+    search = search_for("placement/optimus-testbed")
+    assert search.settings().time_limit is None
+    assert search.part_settings().time_limit is None
+    assert search.part_settings().options == {"mip_max_nodes": placement_search.PART_NODES}
+    assert search_for("placement/optimus-testbed", time_limit=9.0).part_settings().time_limit <= 2.0
+
+
+def test_without_a_time_limit_the_answer_does_not_depend_on_the_clock(monkeypatch):
+    monkeypatch.setattr(method, "SMALL", 0)
+    monkeypatch.setattr(method, "FREE_ROUNDS", 1)
+    monkeypatch.setattr(method, "ROUNDS", 3)
+    monkeypatch.setattr(method, "VARIATIONS", 2)
+    monkeypatch.setattr(method, "prove", lambda search: None)
+    monkeypatch.setattr(placement_search, "PART_NODES", 5)
+    instance = gangopt.load("placement/random?servers=13&jobs=9&load=0.97&seed=0")
+    plainly = gangopt.solve(instance)
+    slow = iter(range(0, 10**9, 1000))
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(slow)))
+    slowly = gangopt.solve(instance)
+    assert (slowly.solution, slowly.bound) == (plainly.solution, plainly.bound)
+
+
+@pytest.mark.parametrize(
+    ("termination", "nodes", "columns", "quick"),
+    [
+        ("optimal", 50, 4000, True),
+        ("optimal", 51, 4000, False),
+        ("optimal", 50, 4001, False),
+        ("infeasible", None, None, True),
+        ("time_limit", 1, 10, False),
+        ("interrupted", 1, 10, False),
+    ],
+)
+def test_parts_grow_while_they_are_solved_within_few_nodes(termination, nodes, columns, quick):
+    values = None if columns is None else np.zeros(columns)
+    outcome = SolverOutcome(termination, "none", None, None, values, 0.0, (), "highs", "", {}, nodes=nodes)
+    assert placement_search.was_quick(outcome) is quick
+
+
+def test_a_part_that_runs_out_of_nodes_is_no_interrupt():
+    search = search_for("placement/optimus-testbed")
+    cut = SolverOutcome("interrupted", "none", None, None, None, 0.0, (), "highs", "", {}, nodes=500)
+    search.seen(cut)
+    with pytest.raises(KeyboardInterrupt):
+        search.seen(dataclasses.replace(cut, nodes=499))
+
+
+def test_a_model_in_which_highs_would_overrun_the_limit_is_not_begun(monkeypatch):
+    monkeypatch.setattr(placement_search, "ALLOWED_SECONDS", 0.0)
+    assert search_for("placement/optimus-testbed").is_watched(10**9)
+    search = search_for("placement/optimus-testbed", time_limit=30.0)
+    assert search.is_watched(100_000)
+    assert not search.is_watched(100_001)
+    monkeypatch.setattr(placement_search, "ALLOWED_SHARE", 0.0)
+    monkeypatch.setattr(method, "FREE_ROUNDS", 1)
+    monkeypatch.setattr(placement_search, "PART_NODES", 5)
+    monkeypatch.setattr(LevelsBound, "solve", lambda *_: pytest.fail("form levels was begun"))
+    instance = gangopt.load("placement/random?servers=10&jobs=7&load=0.97&seed=0")
+    result = gangopt.solve(instance, time_limit=600)
+    assert result.termination == "completed"
+    assert result.bound <= result.objective <= gangopt.solve(instance, "pack").objective

@@ -162,6 +162,20 @@ def test_each_solve_of_a_session_has_the_whole_time_limit():
         assert session.solve().seconds > 0.3
 
 
+def test_the_time_limit_of_a_session_can_be_renewed_and_lifted():
+    session = Session(hard(), SolveSettings(time_limit=60))
+    session.limit_time(0.0)
+    outcome = session.solve()
+    assert (outcome.termination, outcome.options["time_limit"]) == ("time_limit", 0.0)
+    easy = Session(tiny([1.0, 1.0], [[1, 1]], 1, np.inf), SolveSettings(time_limit=0.0))
+    easy.limit_time(None)
+    outcome = easy.solve()
+    assert outcome.termination == "optimal"
+    assert "time_limit" not in outcome.options
+    with pytest.raises(InputError, match="time_limit is -1"):
+        easy.limit_time(-1)
+
+
 def test_stop_by_an_option_says_so():
     outcome = solve_arrays(hard(), SolveSettings(options={"mip_max_nodes": 1}))
     assert outcome.termination == "interrupted"
