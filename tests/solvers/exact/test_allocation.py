@@ -2,6 +2,8 @@
 
 import dataclasses
 import itertools
+import math
+import time
 
 import numpy as np
 import pytest
@@ -12,9 +14,10 @@ from gangopt.instances.generators.allocation import random
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import allocation as module
 from gangopt.solvers.exact.allocation import exact
-from gangopt.solvers.exact.allocation_core import CoreAnswer
+from gangopt.solvers.exact.allocation_core import CoreAnswer, solve_core
 from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound
 from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.highs import SolveSettings
 
 BATCHES = 10
 
@@ -365,3 +368,19 @@ def test_core_model_is_not_built_without_time(monkeypatch: pytest.MonkeyPatch) -
     assert "columns take longer to build" in str(outcome.reason)
     assert outcome.bound is not None
     assert instance.check(outcome.solution) == []
+
+
+def test_the_time_to_build_a_core_is_the_difference_of_two_looks_at_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = random(jobs=5, seed=1)
+    grids = PricedGrids(instance)
+    selection = maximise_bound(grids).best
+    columns, reduced = grids.columns_within(selection, math.inf)
+    looks: list[float] = []
+
+    def clock() -> float:
+        looks.append(time.monotonic())
+        return looks[-1]
+
+    monkeypatch.setattr(time, "perf_counter", clock)
+    answer = solve_core(instance, columns, reduced, selection, SolveSettings())
+    assert answer.build_seconds in {later - looks[0] for later in looks[1:]}

@@ -16,7 +16,8 @@ from gangopt.instances.fair_share_market import bundles_of
 from gangopt.instances.fair_share_solution import FairShareSolution
 from gangopt.instances.generators.fair_share import random
 from gangopt.solvers.contract import Controls
-from gangopt.solvers.exact.fair_share import exact
+from gangopt.solvers.exact.fair_share import _Cap, _Search, exact
+from gangopt.solvers.highs import SolverOutcome
 
 LEVELS = ("machine", "rack", "cluster")
 
@@ -107,3 +108,16 @@ def test_a_limit_at_any_moment_leaves_a_true_answer():
         if cut.termination == "time_limit" and cut.metrics.get("settled_apps"):
             assert cut.reason.startswith(f"the order is proven for {cut.metrics['settled_apps']} of 12 apps")
     assert exact(instance, Controls(time_limit=1e-9)).solution is None
+
+
+@pytest.mark.parametrize("termination", ["error", "completed", "time_limit", "interrupted", "unbounded"])
+def test_only_an_infeasible_model_shows_that_no_allocation_exists(monkeypatch, termination):
+    search = _Search(random(apps=3, seed=1), Controls())
+
+    def end_as(ending):
+        outcome = SolverOutcome(ending, "none", None, None, None, 0.0, (), "highs", "", {})
+        monkeypatch.setattr("gangopt.solvers.highs.solve_model", lambda *_: outcome)
+        return search.solve([_Cap(search.values[0], 0)])
+
+    assert end_as("infeasible") is False
+    assert end_as(termination) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from functools import lru_cache
 
@@ -394,3 +395,12 @@ def test_form_that_cannot_be_built_leaves_what_the_levels_found(monkeypatch, err
     assert (outcome.termination, outcome.form) == (termination, "levels")
     assert instance.check(outcome.solution) == []
     assert outcome.reason.startswith("size_difference is ")
+
+
+@pytest.mark.parametrize(("more", "holds"), [(-1, False), (0, True), (1, True)])
+def test_the_bound_of_a_row_takes_those_of_rows_with_as_many_requests_or_more(more, holds):
+    instance = make([7, 5, 4], 3)
+    score = instance.evaluate(paa(instance))
+    own = row_bound(instance, score, Controls())
+    other = dataclasses.replace(score, metrics={**score.metrics, "requests": score.metrics["requests"] + more})
+    assert row_bound(instance, score, Controls(), [(other, own + 1.0)]) == own + holds

@@ -348,7 +348,7 @@ def test_without_a_time_limit_the_answer_does_not_depend_on_the_clock(monkeypatc
     monkeypatch.setattr(method, "VARIATIONS", 2)
     monkeypatch.setattr(method, "prove", lambda search: None)
     monkeypatch.setattr(placement_search, "PART_NODES", 5)
-    instance = gangopt.load("placement/random?servers=13&jobs=9&load=0.97&seed=0")
+    instance = gangopt.load("placement/random?servers=10&jobs=7&load=0.97&seed=0")
     plainly = gangopt.solve(instance)
     slow = iter(range(0, 10**9, 1000))
     monkeypatch.setattr("time.perf_counter", lambda: float(next(slow)))
@@ -395,3 +395,26 @@ def test_a_model_in_which_highs_would_overrun_the_limit_is_not_begun(monkeypatch
     result = gangopt.solve(instance, time_limit=600)
     assert result.termination == "completed"
     assert result.bound <= result.objective <= gangopt.solve(instance, "pack").objective
+
+
+@pytest.mark.parametrize("ending", ["infeasible", "error", "time_limit", "optimal", "unbounded"])
+def test_only_an_interrupt_ends_the_method(ending):
+    search = search_for("placement/optimus-testbed")
+    try:
+        search.seen(SolverOutcome(ending, "none", None, None, None, 0.0, (), "highs", "9", {}))
+    except KeyboardInterrupt:
+        pytest.fail(f"{ending} was taken for Ctrl-C")
+    assert search.version == "9"
+
+
+def test_a_job_takes_longer_than_alone_if_its_slowest_piece_does():
+    search = search_for("placement/optimus-figure10")
+    search.levels = [levels_of(job, search.data.classes) for job in search.data.jobs]
+    least = search.levels[0][0].time
+    # 2 parameter servers and 4 workers: one piece at the least time beside one that is slower
+    slow, fast = ((0, 1, 1), (1, 1, 3)), ((0, 1, 2), (1, 1, 2))
+    costs = [search.data.jobs[0].cost(piece[1:]) for piece in slow]
+    assert min(costs) <= least < max(costs)
+    assert method._longer_than_alone(search, {0: slow}) == [0]
+    assert method._longer_than_alone(search, {0: fast}) == []
+    assert method._longer_than_alone(search, {}) == [0]

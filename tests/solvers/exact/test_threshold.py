@@ -164,3 +164,13 @@ def test_model_is_not_built_without_time():
     assert (outcome.termination, outcome.form, outcome.solver) == ("time_limit", "linear", "")
     assert outcome.reason == "the time was over before the model was built"
     assert outcome.bound <= instance.evaluate(outcome.solution).objective
+
+
+def test_a_bound_at_the_very_edge_of_what_tolerances_hide_is_the_objective():
+    instance = history([[1, 1], [2, 2]], [True, False], weights=[4e6, 6e6])
+    slack = 1e-7 * instance.job_weights.sum()
+    assert slack == 1.0
+    objective = 5.0
+    assert module._safe_bound(instance, objective - slack, 0.0, objective) == objective
+    below = float(np.nextafter(objective - slack, 0.0))
+    assert module._safe_bound(instance, below, 0.0, objective) == below
