@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from gangopt.formulations.deadline import OutOfTime
 
-__all__ = ["Clock", "OutOfTime"]
+__all__ = ["Clock", "CountedClock", "OutOfTime"]
 
 
 class Clock:
@@ -31,3 +31,22 @@ class Clock:
         """Raise OutOfTime if the moment has come."""
         if self.expired():
             raise OutOfTime("the time is over")
+
+
+class CountedClock(Clock):
+    """A clock that also stops after a number of looks, so that without a time limit no answer depends on the machine.
+
+    Parameters
+    ----------
+    looks : how often it says that there is time
+    seconds : wall seconds from now, None for never
+    """
+
+    def __init__(self, looks: int, seconds: float | None = None) -> None:
+        super().__init__(seconds)
+        self._looks = looks
+
+    def expired(self) -> bool:
+        """Return whether the looks are used up or the moment has come."""
+        self._looks -= 1
+        return self._looks < 0 or super().expired()

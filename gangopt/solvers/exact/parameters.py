@@ -11,13 +11,14 @@ from gangopt.instances.contract import Score
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.instances.parameters_grouping import cut
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.exact.clock import Clock, CountedClock
 from gangopt.solvers.exact.parameters_levels import Level, search_of
 from gangopt.solvers.exact.parameters_stages import Staged, parse_order, staged
 
 __all__ = ["FrontierPoint", "exact", "frontier", "frontier_method", "row_bound"]
 
-_ROW_SECONDS = 10.0
+_ROW_LOOKS = 20_000
+"""Looks at the clock for the bound of one row: ten times those of the published networks, a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,8 @@ def row_bound(
     ----------
     instance : blocks and servers
     score : of the row's solution
-    controls : settings of the call; at most 10 s are taken, and nothing twice in one process
+    controls : settings of the call; without a time limit the work is limited too, and nothing is done twice in one
+        process
     proven : scores of other rows with the bounds proven there; one with as many requests or more holds here too
 
     Returns
@@ -216,8 +218,7 @@ def row_bound(
     float
         In parameters.
     """
-    left = controls.remaining()
-    own = _bound_at(instance, score, Clock(_ROW_SECONDS if left is None else min(left, _ROW_SECONDS)))
+    own = _bound_at(instance, score, CountedClock(_ROW_LOOKS, controls.remaining()))
     requests = int(score.metrics["requests"])
     return max([float(own), *(bound for other, bound in proven if int(other.metrics["requests"]) >= requests)])
 

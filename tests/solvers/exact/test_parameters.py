@@ -17,7 +17,7 @@ from gangopt.instances.generators.parameters import network, random
 from gangopt.instances.parameters import ParametersInstance
 from gangopt.instances.parameters_grouping import cut, spread
 from gangopt.solvers.contract import Controls
-from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.exact.clock import Clock, CountedClock, OutOfTime
 from gangopt.solvers.exact.parameters import exact, frontier, frontier_method, row_bound
 from gangopt.solvers.exact.parameters_counts import even_split
 from gangopt.solvers.exact.parameters_groups import groupings
@@ -280,6 +280,29 @@ def test_the_bound_of_a_row_is_for_its_own_requests():
     for method, expected in ((paa, 1920), (mxnet, 1)):
         score = instance.evaluate(method(instance))
         assert row_bound(instance, score, Controls()) == expected <= score.objective
+
+
+def test_without_a_limit_the_bound_of_a_row_does_not_depend_on_the_clock(monkeypatch):
+    instance = random(blocks=60, servers=12, seed=3)
+    score = instance.evaluate(paa(instance))
+    bounds = []
+    for step in (0.0, 1e3):
+        search_of.cache_clear()
+        ticks = itertools.count(0.0, step)
+        monkeypatch.setattr("time.perf_counter", lambda ticks=ticks: next(ticks))
+        bounds.append(row_bound(instance, score, Controls()))
+    assert bounds == [1.0, 1.0]
+
+
+def test_a_counted_clock_stops_after_its_looks_or_at_its_moment():
+    assert [CountedClock(0).expired(), CountedClock(1).expired()] == [True, False]
+    clock = CountedClock(2)
+    clock.require()
+    clock.require()
+    with pytest.raises(OutOfTime):
+        clock.require()
+    assert CountedClock(9, seconds=0.0).expired()
+    assert not CountedClock(9, seconds=1e6).expired()
 
 
 def test_what_a_solver_proved_is_kept_for_the_rows():

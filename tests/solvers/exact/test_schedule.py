@@ -3,6 +3,9 @@ import pytest
 import gangopt
 from gangopt.errors import InputError, ModelTooLargeError
 from gangopt.instances.schedule import ScheduleInstance
+from gangopt.solvers.bounds import jct_bound
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.exact import schedule
 from gangopt.solvers.solve import solve
 
 
@@ -61,6 +64,21 @@ def test_time_limit_leaves_a_schedule():
     result = solve("schedule/random?jobs=12&slot=0&seed=2", time_limit=0.2)
     assert result.solution_status == "feasible"
     assert result.seconds.total < 3
+
+
+def test_a_limit_that_is_not_reached_changes_no_bound(monkeypatch):
+    # nearly all of the time is gone when the bounds begin, as on a busy machine
+    name, method = "schedule/random?jobs=4&seed=2", "exact?search=none"
+    plainly = solve(name, method)
+    elapsed = Controls.elapsed
+    monkeypatch.setattr(Controls, "elapsed", lambda self: elapsed(self) + 940.0)
+    asked = []
+    monkeypatch.setattr(schedule, "jct_bound", lambda *a, **k: asked.append(k["time_limit"]) or jct_bound(*a, **k))
+    limited = solve(name, method, time_limit=1000)
+    assert limited.bound == plainly.bound
+    assert plainly.bound == pytest.approx(3.74987, abs=1e-4)
+    # all that is left, not a share of it
+    assert 50 < asked[0] <= 60
 
 
 def test_search_that_does_not_apply_is_refused():
