@@ -57,8 +57,16 @@ class AuctionSolution:
             )
         return (
             f"{len(wide)} of {len(self.payments)} payments are only known to lie in an interval, {unknown} of them "
-            "not at all; such an app keeps the low end"
+            f"not at all; such an app keeps the low end{self._undecided()}"
         )
+
+    def _undecided(self) -> str:
+        """Return for how many apps the whole GPUs of the share depend on where in its interval it lies."""
+        number = 0
+        for (low, high), bundle in zip(self.payments, self.before_payment, strict=False):
+            won = sum(count for _, count in bundle)
+            number += int(low * won) < int(high * won)
+        return f"; rounded down to whole GPUs the high end is more for {number} of them" if number else ""
 
 
 def _payment(index: int, item: Any) -> Payment:  # noqa: ANN401 - input of any type is checked here

@@ -14,7 +14,7 @@ from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.auction_by_places import prefers_places, solve_places
 from gangopt.solvers.exact.auction_master import Master, Optimum
-from gangopt.solvers.exact.auction_payments import Payments, payments_of
+from gangopt.solvers.exact.auction_payments import Payments, payments_of, unsettled
 from gangopt.solvers.heuristics.auction_greedy import greedy
 
 __all__ = ["exact"]
@@ -47,7 +47,8 @@ def exact(
     -------
     Outcome
         The bundles are those before payment, which is what the objective judges; `payments` has bounds on c, equal
-        where the payment is proven. At a time limit the rest of them are intervals.
+        where the payment is proven. At a time limit the rest of them are intervals, and where more than `MOST_NEAR`
+        products are within `NEAR` of the largest.
     """
     if form == "bids":
         return _whole(instance, controls, form)
@@ -80,7 +81,7 @@ def exact(
         if payments and optimum.proven:
             shares = payments_of(instance, master, optimum, bundles, controls)
             if any(low < high for low, high in shares.shares):
-                termination, reason = "time_limit", "some payments are only known to lie in an interval"
+                termination, reason = unsettled(controls)
     except KeyboardInterrupt:
         termination, reason = "interrupted", "interrupted by the user"
         if optimum is None and master.partial is not None:

@@ -20,8 +20,10 @@ from gangopt.formulations.auction_racks import MAX_PATTERNS, plan_of
 from gangopt.instances.auction import AuctionInstance, log_of
 from gangopt.instances.auction_bids import CLUSTER, MACHINE, Bundle
 from gangopt.instances.auction_solution import AuctionSolution, Payment
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
-from gangopt.solvers.exact.auction_payments import FREE, below
+from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.exact.auction_master import NEAR
+from gangopt.solvers.exact.auction_payments import FREE, below, unsettled
+from gangopt.solvers.exact.auction_ties import near_ties
 from gangopt.solvers.heuristics.auction_greedy import greedy
 
 if TYPE_CHECKING:
@@ -72,12 +74,20 @@ def prefers_places(instance: AuctionInstance) -> bool:
 
 @dataclass(frozen=True)
 class _Found:
-    """Bundles of one model, None without any; the bound is on the model's objective."""
+    """The best bundles of one model, None without any; the bound is on the model's objective.
+
+    Where `exact`, no allocation has a larger product as a rational. `margin` is what the bound may be too low by.
+    """
 
     bundles: tuple[Bundle, ...] | None
     bound: float
     solved: SolverOutcome
     build_seconds: float
+    termination: Termination
+    exact: bool = False
+    compared: int = 0
+    solves: int = 1
+    margin: float = NEAR
 
 
 def solve_places(instance: AuctionInstance, controls: Controls, *, payments: bool) -> Outcome:
@@ -92,7 +102,7 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
     Returns
     -------
     Outcome
-        As of `exact`; products are compared as rationals, but no second best is looked for, so `exact` is 0.
+        As of `exact`.
     """
     begin = time.perf_counter()
     given: tuple[Bundle, ...] = (greedy(instance) if controls.start is None else controls.start).before_payment
@@ -110,16 +120,18 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
         bundles = given
     bound = mean_from_goal(instance, found.bound) if math.isfinite(found.bound) else None
     report(bundles, bound)
-    termination, reason = found.solved.termination, found.solved.message
+    termination, reason = found.termination, found.solved.message
     shares: tuple[Payment, ...] = ()
-    programs, building = 1, found.build_seconds
+    models = [found]
     if payments and termination == "optimal":
         shares, others = _payments(instance, controls, bundles)
-        programs, building = programs + len(others), building + sum(item.build_seconds for item in others)
+        models += others
         if any(low < high for low, high in shares):
-            ends = [item.solved.termination for item in others]
-            termination = next((end for end in ("interrupted", "error") if end in ends), "time_limit")
-            reason = "some payments are only known to lie in an interval"
+            ends = [item.termination for item in others]
+            stopped: tuple[Termination, ...] = ("interrupted", "error", "time_limit")
+            ended = next((end for end in stopped if end in ends), None)
+            termination, reason = unsettled(controls, ended)
+    building = sum(item.build_seconds for item in models)
     return Outcome(
         termination=termination,
         solution=AuctionSolution(bundles, shares),
@@ -131,7 +143,11 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
         solver=found.solved.solver,
         version=found.solved.version,
         options=found.solved.options,
-        metrics={"programs": programs, "compared_exactly": 0, "exact": 0.0},
+        metrics={
+            "programs": sum(item.solves for item in models),
+            "compared_exactly": found.compared,
+            "exact": float(all(item.exact for item in models)),
+        },
         reason=reason,
     )
 
@@ -154,8 +170,24 @@ def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = 
     if solved.termination in {"infeasible", "unbounded"}:
         # an auction always has an outcome
         raise SolverError(f"{instance.name}: form places ended as {solved.termination}: {solved.message}")
-    bundles = None if solved.values is None else read_places(model, instance).bundles
-    return _Found(bundles, math.inf if solved.bound is None else solved.bound, solved, built)
+    bound = math.inf if solved.bound is None else solved.bound
+    if solved.values is None or solved.objective is None:
+        return _Found(None, bound, solved, built, solved.termination)
+    bundles = read_places(model, instance).bundles
+    largest = max((abs(cost) for cost in model.objective_value.expr.linear_coefs), default=0.0)
+    margin = NEAR * max(1.0, abs(solved.objective), largest)
+    found = _Found(bundles, bound, solved, built, solved.termination, margin=margin)
+    if solved.termination != "optimal" or bound > solved.objective + margin:
+        return found
+    ties = near_ties(model, instance, controls, solved.objective - margin, all_served=all_served)
+    return replace(
+        found,
+        bundles=max([bundles, *ties.bundles], key=lambda item: _score(instance, item)),
+        termination="interrupted" if ties.interrupted else found.termination,
+        exact=ties.complete,
+        compared=len(ties.bundles),
+        solves=1 + ties.solves,
+    )
 
 
 def _payments(
@@ -169,7 +201,7 @@ def _payments(
         others = [j for j, value in enumerate(values) if value and j != i]
         if not bundle or not values[i] or not others:
             continue
-        interrupted = bool(models) and models[-1].solved.termination == "interrupted"
+        interrupted = bool(models) and models[-1].termination == "interrupted"
         if interrupted or controls.remaining() == 0:
             shares[i] = (Fraction(0), Fraction(1))
             continue
@@ -180,6 +212,6 @@ def _payments(
         product = _score(part, own)[1]
         best = product if found.bundles is None else max(product, _score(part, found.bundles)[1])
         high = product / best
-        proven = found.solved.termination == "optimal"
-        shares[i] = (high if proven else min(high, below(log_of(product) - found.bound)), high)
+        low = high if found.exact else min(high, below(log_of(product) - found.bound, found.margin))
+        shares[i] = (low, high)
     return tuple(shares), models

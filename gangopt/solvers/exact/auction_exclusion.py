@@ -14,20 +14,25 @@ __all__ = ["Exclusion", "Seen"]
 
 @dataclass(frozen=True)
 class Seen:
-    """A selection: for each column that may be used, its position, how often it was used, and how often it could be."""
+    """A selection, by kinds of columns whose exchange leaves the product as it is.
 
-    columns: tuple[tuple[int, int, int], ...]
+    Attributes
+    ----------
+    kinds : for each, the positions of its columns that may be used, how often they were used, and how often they can be
+    """
+
+    kinds: tuple[tuple[tuple[int, ...], int, int], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Exclusion:
     r"""Rows for selections that use equally many columns in all.
 
-    Another such selection uses some column more often than the one seen, so
+    Another such selection, of another product, uses the columns of some kind k more often than the one seen, so
 
-    .. math:: \sum_j w_j \ge 1, \qquad x_j \ge (\hat x_j + 1)\, w_j
+    .. math:: \sum_k w_k \ge 1, \qquad \sum_{j \in k} x_j \ge (\hat x_k + 1)\, w_k
 
-    with w binary; where a column is used at most once and was not used, w is x itself.
+    with w binary; where a kind was not used, w is the sum of x itself.
 
     Attributes
     ----------
@@ -51,15 +56,16 @@ class Exclusion:
         for selection in seen:
             some = len(lower)
             lower.append(1.0)
-            for j, used, most in selection.columns:
+            for positions, used, most in selection.kinds:
                 if used >= most:
                     continue
-                if most == 1:
-                    entries.append((some, j, 1.0))
+                if not used:
+                    entries += [(some, j, 1.0) for j in positions]
                     continue
                 switch = columns + switches
                 switches += 1
-                entries += [(some, switch, 1.0), (len(lower), j, 1.0), (len(lower), switch, -(used + 1.0))]
+                entries += [(len(lower), j, 1.0) for j in positions]
+                entries += [(some, switch, 1.0), (len(lower), switch, -(used + 1.0))]
                 lower.append(0.0)
         rows, at, values = zip(*entries, strict=True) if entries else ((), (), ())
         matrix = coo_matrix((values, (rows, at)), shape=(len(lower), columns + switches)).tocsc()

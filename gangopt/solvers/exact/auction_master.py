@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -330,7 +330,7 @@ class Master:
             usable = [(key, j) for key, j in self.columns.items() if kept[j]]
             if not seen and len(usable) == len(last):
                 return replace(incumbent, exact=True)
-            seen.append(Seen(tuple((j, last.get(key, 0), round(self._arrays.upper[j])) for key, j in usable)))
+            seen.append(self._seen(usable, last))
             outcome = self._core(rows, kept, Exclusion.of(seen, self._arrays.n_columns))
             if outcome.termination not in {"optimal", "infeasible"}:
                 return replace(incumbent, compared=compared)
@@ -342,3 +342,22 @@ class Master:
                 return replace(incumbent, compared=compared, exact=True)
             incumbent = self._better(incumbent, point)
         return replace(incumbent, compared=MOST_NEAR)
+
+    def _seen(self, usable: Sequence[tuple[tuple[int, int], int]], counts: Counts) -> Seen:
+        """Return a selection by kinds of columns: those of one factor, for as many apps of each group in any case."""
+        kinds: dict[tuple[bool, Fraction], list[tuple[tuple[int, int], int]]] = {}
+        for (g, j), position in usable:
+            group = self.plan.groups[g]
+            # where every app has a column, the first column of its group may be its unit
+            factor = group.shares[j] * (1 / group.shares[0] if self.goal.all_served else group.best[0])
+            kinds.setdefault((group.needs, factor), []).append(((g, j), position))
+        return Seen(
+            tuple(
+                (
+                    tuple(position for _, position in items),
+                    sum(counts.get(key, 0) for key, _ in items),
+                    sum(self.plan.groups[g].size for g in {g for (g, _), _ in items}),
+                )
+                for items in kinds.values()
+            )
+        )

@@ -10,10 +10,10 @@ from fractions import Fraction
 from gangopt.instances.auction import AuctionInstance, log_of
 from gangopt.instances.auction_bids import Bundle
 from gangopt.instances.auction_solution import Payment
-from gangopt.solvers.contract import Controls
-from gangopt.solvers.exact.auction_master import Counts, Master, Optimum
+from gangopt.solvers.contract import Controls, Termination
+from gangopt.solvers.exact.auction_master import MOST_NEAR, NEAR, Counts, Master, Optimum
 
-__all__ = ["FREE", "Payments", "below", "payments_of"]
+__all__ = ["FREE", "Payments", "below", "payments_of", "unsettled"]
 
 FREE: Payment = (Fraction(1), Fraction(1))
 """Of an app that keeps all."""
@@ -91,15 +91,42 @@ def _without_one(master: Master, optimum: Optimum, g: int, own: list[int]) -> tu
     bounds = {}
     for j, product in others.items():
         high = product / found.product
-        # the bound may be as much too low as rounding makes it
-        low = high if found.proven else min(high, below(log_of(product) - found.bound))
+        low = high if found.exact else min(high, below(log_of(product) - found.bound, NEAR))
         bounds[j] = (low, high)
     return bounds, found.exact
 
 
-def below(logarithm: float) -> Fraction:
-    """Return a rational below exp of a logarithm that may be rounded up."""
-    return Fraction(math.exp(logarithm - 1e-9)) if math.isfinite(logarithm) else Fraction(0)
+def below(logarithm: float, margin: float) -> Fraction:
+    """Return a rational below exp of a logarithm.
+
+    Parameters
+    ----------
+    logarithm : of the quotient
+    margin : what tolerances of the solver and rounding may have added to it
+
+    Returns
+    -------
+    Fraction
+    """
+    return Fraction(math.exp(logarithm - margin)) if math.isfinite(logarithm) else Fraction(0)
+
+
+def unsettled(controls: Controls, ended: Termination | None = None) -> tuple[Termination, str]:
+    """Return the termination and the reason of a proven allocation with payments that stay intervals.
+
+    Parameters
+    ----------
+    controls : settings of the call
+    ended : why a solve for a payment stopped, None if none did
+
+    Returns
+    -------
+    Termination and str
+    """
+    reason = "some payments are only known to lie in an interval"
+    if ended is None and controls.remaining() != 0:
+        return "optimal", f"{reason}: more than {MOST_NEAR} products are within {NEAR:g} of the largest"
+    return ended or "time_limit", reason
 
 
 def _among_served(

@@ -1,0 +1,119 @@
+"""Near ties of form `places`: every allocation nearly as good as the best, to be compared in exact rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from gangopt.formulations.auction_columns import app_columns
+from gangopt.formulations.auction_places import read_places
+from gangopt.formulations.auction_rows import weighted
+from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction_bids import Bundle
+from gangopt.solvers.contract import Controls
+from gangopt.solvers.exact.auction_master import MOST_NEAR
+
+__all__ = ["Ties", "near_ties"]
+
+Kind = tuple[Any, int]
+"""Pyomo variables of columns that are interchangeable in the product, and the most that can be 1 at once."""
+
+
+@dataclass(frozen=True)
+class Ties:
+    """Allocations that are as good as a limit.
+
+    Attributes
+    ----------
+    bundles : of each allocation found
+    complete : whether any product as good is that of one of them, or of the first
+    interrupted : whether Ctrl-C ended the search
+    solves : number of solves
+    """
+
+    bundles: tuple[tuple[Bundle, ...], ...]
+    complete: bool
+    interrupted: bool
+    solves: int
+
+
+def near_ties(
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: AuctionInstance,
+    controls: Controls,
+    limit: float,
+    *,
+    all_served: bool,
+) -> Ties:
+    """Solve a model of form `places` again without each product seen, until the rest is worse than the limit.
+
+    Parameters
+    ----------
+    model : of form `places`, with the values of its optimum; rows are added to it
+    instance : the auction
+    controls : settings of the call
+    limit : objective; products beyond it are all found
+    all_served : whether every app has a bundle with a value
+
+    Returns
+    -------
+    Ties
+        Incomplete at the time limit, or where more than `MOST_NEAR` products are as good.
+    """
+    from pyomo.environ import Binary, ConstraintList, VarList
+
+    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.highs import solve_model
+
+    kinds = _kinds(model, instance, all_served=all_served)
+    model.excluded, model.more = ConstraintList(), VarList(domain=Binary)
+    found: list[tuple[Bundle, ...]] = []
+    for solves in range(MOST_NEAR + 1):
+        if not _exclude(model, kinds):
+            return Ties(tuple(found), complete=True, interrupted=False, solves=solves)
+        settings = replace(settings_of(controls), rel_gap=0.0, on_progress=None, explain=False)
+        outcome = solve_model(model, settings)
+        worse = outcome.termination == "infeasible" or (outcome.bound is not None and outcome.bound < limit)
+        if worse or outcome.termination != "optimal":
+            stopped = outcome.termination == "interrupted"
+            return Ties(tuple(found), complete=worse, interrupted=stopped, solves=solves + 1)
+        found.append(read_places(model, instance).bundles)
+    return Ties(tuple(found), complete=False, interrupted=False, solves=MOST_NEAR + 1)
+
+
+def _kinds(model: Any, instance: AuctionInstance, *, all_served: bool) -> list[Kind]:  # noqa: ANN401 - Pyomo
+    """Return the columns by the factor that they contribute: allocations that use equally many of each tie exactly.
+
+    Where every app is served, its values count as multiples of its first: that scales all products by one constant.
+    """
+    values = {
+        (i, column.level, column.gpus): column.value / (own[0].value if all_served else 1)
+        for i, own in enumerate(app_columns(instance))
+        for column in own
+    }
+    kinds: dict[tuple[bool, Fraction], list[tuple[int, Any]]] = {}
+    for (i, level, _, gpus), x in model.assign.items():
+        key = (not instance.apps[i].value_at_zero, values[i, level, gpus])
+        kinds.setdefault(key, []).append((i, x))
+    return [([x for _, x in items], len({i for i, _ in items})) for items in kinds.values()]
+
+
+def _exclude(model: Any, kinds: Sequence[Kind]) -> bool:  # noqa: ANN401 - Pyomo is untyped
+    """Add rows that exclude the product of the values of the model; return False if it has no other.
+
+    Another product uses the columns of some kind more often, as the number of columns used is one for all.
+    """
+    more: list[Any] = []
+    for variables, most in kinds:
+        used = sum(x.value > 0.5 for x in variables)
+        if not used:
+            more += variables
+        elif used < most:
+            switch = model.more.add()
+            model.excluded.add((0.0, weighted([1.0] * len(variables) + [-(used + 1.0)], [*variables, switch]), None))
+            more.append(switch)
+    if more:
+        model.excluded.add((1.0, weighted([1.0] * len(more), more), None))
+    return bool(more)
