@@ -20,6 +20,7 @@ def themis(
     instance: AuctionInstance,
     *,
     rounding: Rounding = "floor",
+    slack: float = 0.0,
     seconds: float = 600.0,
     seed: int = 0,
     time_limit: float | None = None,
@@ -31,6 +32,7 @@ def themis(
     instance : the auction
     rounding : `floor`, as the paper has it: c times the GPUs, rounded down; `value`: the most GPUs worth at most c
         times the value; `random`: one more with the probability that makes the mean of the value so
+    slack : relative; c counts as min(1, (1 + slack) c): above 0 for values that are rounded themselves
     seconds : most wall time; a payment not proven by then is taken at its low end
     seed : seed of the gifts, and of the rounding `random`
     time_limit : wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds
@@ -44,7 +46,7 @@ def themis(
     ----------
     Mahajan et al.: THEMIS, NSDI 2020, section 3.3 and pseudocode 1; Cole, Gkatzelis, Goel: EC 2013.
     """
-    return hold_auction(instance, rounding=rounding, seed=seed, controls=_controls(seconds, time_limit))
+    return hold_auction(instance, rounding=rounding, slack=slack, seed=seed, controls=_controls(seconds, time_limit))
 
 
 def proportional(

@@ -15,7 +15,7 @@ from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import AppBid, Bundle, Bystander
 from gangopt.instances.auction_solution import AuctionSolution, Payment
 from gangopt.solvers.contract import Controls
-from gangopt.solvers.themis.arbiter_rounding import Rounding, kept_bundle
+from gangopt.solvers.themis.arbiter_rounding import Rounding, kept_bundle, require_slack
 from gangopt.topology import Cluster
 
 __all__ = [
@@ -191,6 +191,7 @@ def hold_auction(
     instance: AuctionInstance,
     *,
     rounding: Rounding = "floor",
+    slack: float = 0.0,
     payments: bool = True,
     gifts: bool = True,
     seed: int = 0,
@@ -205,6 +206,7 @@ def hold_auction(
     ----------
     instance : the auction
     rounding : how c times a bundle becomes whole GPUs
+    slack : relative; c counts as min(1, (1 + slack) c), see `require_slack`
     payments : whether apps pay; without, everybody keeps what was won
     gifts : whether what is left over goes to bystanders at random
     seed : seed of the gifts and of the rounding `random`
@@ -216,6 +218,7 @@ def hold_auction(
     """
     from gangopt.solvers.exact.auction import exact
 
+    more = 1 + require_slack(slack)
     outcome = exact(instance, Controls() if controls is None else controls, payments=payments)
     fair: AuctionSolution = outcome.solution
     generator = np.random.default_rng(seed)
@@ -225,7 +228,8 @@ def hold_auction(
     kept = fair.bundles
     if payments:
         kept = tuple(
-            kept_bundle(instance, i, bundle, shares[i][0], rounding, generator) for i, bundle in enumerate(fair.bundles)
+            kept_bundle(instance, i, bundle, min(Fraction(1), more * shares[i][0]), rounding, generator)
+            for i, bundle in enumerate(fair.bundles)
         )
     given = give_leftovers(instance, kept, generator) if gifts else ()
     return AuctionSolution(kept, shares, fair.bundles if payments else (), given)
@@ -269,6 +273,7 @@ def allocation_phase(
     cluster: Cluster,
     *,
     rounding: Rounding = "floor",
+    slack: float = 0.0,
     payments: bool = True,
     seed: int = 0,
     controls: Controls | None = None,
@@ -280,7 +285,7 @@ def allocation_phase(
     ----------
     visibility : what the visibility phase ended with
     cluster : where the GPUs are
-    rounding, payments, seed, controls : see `hold_auction`
+    rounding, slack, payments, seed, controls : see `hold_auction`
     before : GPUs that an app had until now, by its label; on each machine they come first, then the lowest indices
 
     Returns
@@ -290,7 +295,9 @@ def allocation_phase(
     """
     if visibility.instance is None:
         return Allocation({}, {}, None)
-    outcome = hold_auction(visibility.instance, rounding=rounding, payments=payments, seed=seed, controls=controls)
+    outcome = hold_auction(
+        visibility.instance, rounding=rounding, slack=slack, payments=payments, seed=seed, controls=controls
+    )
     agents = (*visibility.bidders, *visibility.others)
     handed = _hand_out(agents, (*outcome.bundles, *outcome.gifts), visibility.offered, cluster, before or {})
     won = {agent.label: handed[agent.label] for agent in visibility.bidders if agent.label in handed}

@@ -8,14 +8,42 @@ from typing import Literal
 
 import numpy as np
 
+from gangopt.errors import InputError, shown
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import Bundle
 
-__all__ = ["Rounding", "kept_bundle", "kept_part"]
+__all__ = ["ROUNDS_SLACK", "Rounding", "kept_bundle", "kept_part", "require_slack"]
+
+ROUNDS_SLACK = 1e-6
+"""Slack of rounds, whose bids are quotients of doubles: far above their rounding, far below what anyone measures."""
+
+MOST_SLACK = 0.1
+"""Largest slack: beyond it, it is a discount."""
 
 Rounding = Literal["floor", "value", "random"]
 """`floor`: c times the GPUs, rounded down; `value`: the most GPUs worth at most c times the value; `random`: one more
 than that with the probability that makes the mean of the value c times what was won."""
+
+
+def require_slack(slack: float) -> Fraction:
+    """Return the slack by which c may miss a whole number of GPUs, exactly.
+
+    Parameters
+    ----------
+    slack : relative; 0 for the paper's rule, for bids that are exact
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    InputError
+        If it is no number from 0 to `MOST_SLACK`.
+    """
+    if isinstance(slack, bool) or not isinstance(slack, int | float) or not 0 <= slack <= MOST_SLACK:
+        raise InputError(f"slack must be a number from 0 to {MOST_SLACK:g} (got {shown(slack)})")
+    return Fraction(slack)
 
 
 def kept_part(instance: AuctionInstance, app: int, bundle: Bundle, gpus: int) -> Bundle:

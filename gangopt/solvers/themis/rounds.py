@@ -13,7 +13,7 @@ from gangopt.errors import InputError, NoSolutionError
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.themis.arbiter import Agent, allocation_phase, visibility_phase
-from gangopt.solvers.themis.arbiter_rounding import Rounding
+from gangopt.solvers.themis.arbiter_rounding import ROUNDS_SLACK, Rounding, require_slack
 from gangopt.solvers.themis.rounds_apps import LATEST, Crowd
 from gangopt.topology import Cluster
 
@@ -104,6 +104,7 @@ class RoundSettings:
     rounding : how c times a bundle becomes whole GPUs
     payments : whether apps pay
     seconds : most wall time of one auction's solver, None for no limit
+    slack : relative; c counts as min(1, (1 + slack) c): bids of rounds are quotients of doubles
     """
 
     fairness: float = 0.8
@@ -111,12 +112,14 @@ class RoundSettings:
     rounding: Rounding = "floor"
     payments: bool = True
     seconds: float | None = None
+    slack: float = ROUNDS_SLACK
 
     def __post_init__(self) -> None:
         if not 0 <= self.fairness <= 1:
             raise InputError(f"fairness knob f={self.fairness}, a number from 0 to 1 is needed")
         if not (0 < self.lease < math.inf):
             raise InputError(f"lease={self.lease}, seconds above 0 are needed")
+        require_slack(self.slack)
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,7 @@ def hold_round(
         seen,
         cluster,
         rounding=settings.rounding,
+        slack=settings.slack,
         payments=settings.payments,
         seed=seed,
         controls=Controls(time_limit=settings.seconds),

@@ -136,6 +136,15 @@ def test_a_remark_counts_the_payments_in_an_interval():
     )
 
 
+def test_a_remark_counts_the_whole_gpus_that_an_interval_leaves_open():
+    below = 1 - Fraction(1, 10**8)
+    won = (((0, 1),), ((0, 3),), ((1, 2),))
+    outcome = AuctionSolution(((), (), ()), ((below, 1), (Fraction(1, 2), Fraction(3, 5)), (below, below)), won)
+    assert outcome.remark.endswith(
+        "such an app keeps the low end; rounded down to whole GPUs the high end is more for 1 of them"
+    )
+
+
 def test_a_time_limit_is_the_call_s_and_no_option_of_the_name():
     with pytest.raises(InputError, match="time_limit"):
         gangopt.solve("auction/tied", "themis?time_limit=3")

@@ -21,6 +21,7 @@ from gangopt.solvers.themis.arbiter import (
     visibility_phase,
 )
 from gangopt.solvers.themis.arbiter_rounding import kept_bundle, kept_part
+from gangopt.solvers.themis.rounds import RoundSettings
 from gangopt.topology import Cluster
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
@@ -86,6 +87,50 @@ def test_floor_is_of_the_exact_product():
     assert kept_bundle(instance, 0, ((0, 8),), F(7, 8), "floor", generator) == ((0, 7),)
     assert kept_bundle(instance, 0, ((0, 8),), F(7, 8) - F(1, 10**30), "floor", generator) == ((0, 6),)
     assert kept_bundle(instance, 0, (), F(1, 2), "floor", generator) == ()
+
+
+def near_the_whole():
+    """The winner of one GPU costs the other app 3e-13 of its value: c is as much below 1."""
+    cost = 1 + F(3, 10**13)
+    winner = AppBid.from_rows("winner", [(1, "cluster", 1)])
+    other = AppBid.from_rows("other", [(1, "cluster", 1), (2, "cluster", cost)])
+    return cases.auction([winner, other], [(2,)]), 1 / cost
+
+
+def test_a_share_just_below_one_takes_the_only_gpu_unless_a_slack_forgives_it():
+    instance, share = near_the_whole()
+    assert hold_auction(instance).payments[0] == (share, share)
+    assert hold_auction(instance).bundles == ((), ((0, 1),))
+    assert hold_auction(instance, rounding="value").bundles[0] == ()
+    assert hold_auction(instance, rounding="random").bundles[0] == ((0, 1),)
+    for rounding in ("floor", "value"):
+        assert hold_auction(instance, rounding=rounding, slack=1e-9).bundles[0] == ((0, 1),)
+        assert hold_auction(instance, rounding=rounding, slack=2e-13).bundles[0] == ()
+
+
+def test_a_slack_lets_nobody_keep_more_than_was_won():
+    instance = cases.auction([cases.linear_bid(name, 16, 16) for name in "ab"], [(4, 4), (4, 4)])
+    plain, slack = hold_auction(instance), hold_auction(instance, slack=0.1)
+    assert plain.payments == slack.payments == ((F(13, 22),) * 2,) * 2
+    assert [sum(k for _, k in bundle) for bundle in slack.bundles] == [int(F(13, 22) * (1 + F(0.1)) * 8)] * 2
+    assert instance.check(slack) == []
+
+
+@pytest.mark.parametrize("slack", [-1e-9, 0.2, float("nan"), True, "1"])
+def test_a_slack_out_of_range_is_refused(slack):
+    with pytest.raises(InputError, match=r"slack must be a number from 0 to 0.1 \(got "):
+        hold_auction(near_the_whole()[0], slack=slack)
+    with pytest.raises(InputError, match="slack must be a number"):
+        RoundSettings(slack=slack)
+
+
+def test_rounds_forgive_what_doubles_round():
+    # a second GPU adds nothing to 0.3 but the rounding of 0.1 + 0.2
+    winner = AppBid.from_rows("winner", [(1, "cluster", 1)])
+    other = AppBid.from_rows("other", [(1, "cluster", 0.3), (2, "cluster", 0.1 + 0.2)])
+    instance = cases.auction([winner, other], [(2,)])
+    assert hold_auction(instance).bundles[0] == ()
+    assert hold_auction(instance, slack=RoundSettings().slack).bundles[0] == ((0, 1),)
 
 
 def test_value_keeps_what_is_worth_the_share():

@@ -11,7 +11,7 @@ from gangopt.errors import InputError, NoSolutionError
 from gangopt.solvers.replay.policies.themis_apps import ReplayedApp, apps_of
 from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State
-from gangopt.solvers.themis.arbiter_rounding import Rounding
+from gangopt.solvers.themis.arbiter_rounding import ROUNDS_SLACK, Rounding
 from gangopt.solvers.themis.rounds import Leases, RoundSettings, hold_round
 from gangopt.solvers.themis.rounds_apps import Crowd
 
@@ -152,6 +152,7 @@ def themis(
     rounding: Rounding = "floor",
     payments: bool = True,
     seconds: float | None = None,
+    slack: float = ROUNDS_SLACK,
 ) -> Themis:
     """Return THEMIS.
 
@@ -162,5 +163,6 @@ def themis(
     rounding : how c times a bundle becomes whole GPUs
     payments : whether apps pay
     seconds : most wall time of one auction's solver, None for no limit; a limit makes results depend on the machine
+    slack : relative; c counts as min(1, (1 + slack) c), as bids are quotients of doubles
     """
-    return Themis(RoundSettings(f, lease, rounding, payments, seconds))
+    return Themis(RoundSettings(f, lease, rounding, payments, seconds, slack))
