@@ -15,6 +15,8 @@ __all__ = ["read_blocks"]
 
 _TOKEN = re.compile(r"\s*(?:(?P<number>[0-9]+)[lL]?(?![0-9A-Za-z_.])|(?P<mark>[][(),]))")
 _SHAPE = re.compile(r"[0-9]+(?:\s*[x,]\s*[0-9]+)*\s*,?")
+_TORCH = re.compile(r"(?:(?P<name>.*?)(?:\s*:\s*|\s+))?torch\.Size\(\[(?P<inner>[^\]]*)\]\)")
+_BARE = re.compile(r"\[\s*[0-9]+(?:\s*,\s*[0-9]+)+\s*,?\s*\]")
 _MAX_DIGITS = 15
 
 
@@ -25,9 +27,11 @@ def read_blocks(file: str) -> list[Block]:
     shapes. Any other text: one entry a line, `#` starts a comment; an entry is
 
     - a size, `9408`, or a shape, `64,3,7,7`, `64x3x7x7` or `(64, 3, 7, 7)`, with a name before it if wanted,
-      `conv0_weight: 64,3,7,7`;
+      `conv0_weight: 64,3,7,7`; after a name square brackets may enclose the shape;
+    - a shape as PyTorch prints it, `torch.Size([64, 3, 7, 7])`, with a name before it if wanted; `torch.Size([])` is 1;
     - a list in square brackets of sizes and of shapes in parentheses, each a block: `[3L, 9408L]`, `[(64, 3), 64]`; it
-      may go on over several lines. The `L` of Python 2's whole numbers is read over.
+      may go on over several lines. The `L` of Python 2's whole numbers is read over. Beside other entries `[64, 3]`
+      is refused: it might as well be the shape of one block.
 
     Blocks without a name are called `block0`, `block1`, ... by position.
 
@@ -100,10 +104,21 @@ def _dimension(value: int, where: str) -> int:
 
 def _from_text(text: str, file: str) -> list[Block]:
     blocks: list[Block] = []
-    for where, entry in _entries(text, file):
+    entries = list(_entries(text, file))
+    for where, entry in entries:
         name, colon, rest = entry.rpartition(":")
-        if colon:
-            blocks.append((_name(name, where), _plain_shape(rest.strip(), where)))
+        torch = _TORCH.fullmatch(entry)
+        if torch is not None:
+            shape = _plain_shape(torch["inner"].strip() or "1", where)
+            blocks.append(("" if torch["name"] is None else _name(torch["name"], where), shape))
+        elif colon:
+            blocks.append((_name(name, where), _plain_shape(_without_brackets(rest.strip()), where)))
+        elif len(entries) > 1 and _BARE.fullmatch(entry):
+            sizes, shape_text = len(re.findall("[0-9]+", entry)), _short(f"({entry[1:-1]})")
+            raise InputError(
+                f"{where}: {_short(entry)} may be one shape or a list of {sizes} sizes; write {shape_text} for the "
+                "shape, or each size on a line of its own"
+            )
         elif entry.startswith("["):
             blocks.extend(("", shape) for shape in _listed(entry, where))
         else:
@@ -128,6 +143,10 @@ def _entries(text: str, file: str) -> Iterator[tuple[str, str]]:
         pending = []
     if pending:
         raise InputError(f"{file}, line {start}: '[' is not closed")
+
+
+def _without_brackets(text: str) -> str:
+    return text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
 
 
 def _plain_shape(text: str, where: str) -> tuple[int, ...]:

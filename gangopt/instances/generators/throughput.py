@@ -41,8 +41,8 @@ def table(file: str, gpus: int, hours: float = 10.0, jobs: int | None = None, se
     """Return all-reduce jobs whose throughput by GPU count was measured, on one pool of GPUs.
 
     The CSV has a header `global_batch_size,1,2,4,...` (GPU counts) and a row for each batch size with speeds in steps
-    per second; `nan` or nothing is a count that is not allowed, and speeds may fall as GPUs are added. Workers are
-    GPUs; there are no parameter servers: their count is 1, their demand 0.
+    per second; `nan`, 0 or nothing is a count on which it does not run, and speeds may fall as GPUs are added. Workers
+    are GPUs; there are no parameter servers: their count is 1, their demand 0.
 
     Parameters
     ----------
@@ -138,6 +138,7 @@ def _curves(file: Path) -> list[Curve]:
         raise InputError(f"{file}: empty, a header {BATCH_COLUMN},1,2,... is needed")
     counts = _header(file, lines[0])
     curves: dict[str, Curve] = {}
+    lines_of: dict[str, int] = {}
     for number, row in enumerate(lines[1:], start=2):
         if not row:
             continue
@@ -147,12 +148,15 @@ def _curves(file: Path) -> list[Curve]:
         if batch is None:
             raise InputError(f"{file}, line {number}, column {BATCH_COLUMN}: {row[0]!r}, a whole number is needed")
         if str(batch) in curves:
-            raise InputError(f"{file}, line {number}: batch size {batch} stands twice")
+            raise InputError(
+                f"{file}, line {number}: batch size {batch} stands twice, first on line {lines_of[str(batch)]}"
+            )
         speeds = [math.nan] * counts[-1]
         for count, text in zip(counts, row[1:], strict=True):
             speeds[count - 1] = _speed(text, f"{file}, line {number}, {count} GPUs")
         if all(math.isnan(speed) for speed in speeds):
             raise InputError(f"{file}, line {number}: no speed at any GPU count")
+        lines_of[str(batch)] = number
         curves[str(batch)] = Curve(f"{file.stem}-{batch}", tuple(speeds))
         if len(curves) > MAX_CURVES:
             raise InputError(f"{file}: more than {MAX_CURVES:,} rows")
@@ -188,7 +192,10 @@ def _speed(text: str, where: str) -> float:
         return math.nan
     value = number_in(stripped)
     if value is None:
-        raise InputError(f"{where}: {shown(text)}, steps per second or nan is needed")
+        raise InputError(f"{where}: {shown(text)}, steps per second, or 0 or nan where it does not run, is needed")
+    if value == 0:
+        # nothing runs at 0 steps/s: tables mark counts that do not fit so
+        return math.nan
     if not 1e-15 <= value <= 1e15:
-        raise InputError(f"{where}: {text.strip()} steps/s, from 1e-15 to 1e15 is allowed; nan for a count not allowed")
+        raise InputError(f"{where}: {text.strip()} steps/s, from 1e-15 to 1e15 is allowed; 0 or nan: does not run")
     return float(value)

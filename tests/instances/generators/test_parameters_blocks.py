@@ -25,7 +25,9 @@ from gangopt.instances.generators.parameters_blocks import read_blocks
         ("[3L,\n 9408L]\n5", [(3,), (9408,), (5,)]),
         ("[(64, 3), 7, (5,)]", [(64, 3), (7,), (5,)]),
         ("(64L, 3L)\n(5,)\n64L", [(64, 3), (5,), (64,)]),
-        ("[1, 2]\n[3]", [(1,), (2,), (3,)]),
+        ("[1L, 2]\n[3]", [(1,), (2,), (3,)]),
+        ("[64, 3, 7, 7]", [(64,), (3,), (7,), (7,)]),
+        ("torch.Size([64, 3, 7, 7])\ntorch.Size([64])\ntorch.Size([])", [(64, 3, 7, 7), (64,), (1,)]),
         ("[64, [3, 7]]", [(64,), (3, 7)]),
         ("﻿12", [(12,)]),
     ],
@@ -40,6 +42,23 @@ def test_names_in_text(tmp_path):
     file = tmp_path / "sizes.txt"
     file.write_text("conv0_weight: 64,3,7,7\n12\n", encoding="utf-8")
     assert read_blocks(str(file)) == [("conv0_weight", (64, 3, 7, 7)), ("block1", (12,))]
+    file.write_text("a.weight \ttorch.Size([64, 3])\nb: torch.Size([5])\nc: [64, 3, 7, 7]\nd: [64]\n", encoding="utf-8")
+    named = [("a.weight", (64, 3)), ("b", (5,)), ("c", (64, 3, 7, 7)), ("d", (64,))]
+    assert read_blocks(str(file)) == named
+
+
+def test_brackets_that_may_be_a_shape_or_sizes_are_refused(tmp_path):
+    # shapes printed one a line: 9,472 parameters in 2 blocks, and not 145 in 5
+    file = tmp_path / "shapes.txt"
+    file.write_text("[64, 3, 7, 7]\n[64]\n", encoding="utf-8")
+    message = (
+        "line 1: '[64, 3, 7, 7]' may be one shape or a list of 4 sizes; write '(64, 3, 7, 7)' for the shape, or each "
+        "size on a line of its own"
+    )
+    with pytest.raises(InputError, match=re.escape(message)):
+        blocks(str(file), 2)
+    file.write_text("(64, 3, 7, 7)\n[64]\n", encoding="utf-8")
+    assert blocks(str(file), 2).sizes.tolist() == [9408, 64]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +98,7 @@ def test_json(tmp_path, value, listed, name):
         ("a.txt", "[3L, x]", "'x]' is not a whole number, bracket or comma"),
         ("a.txt", "[3L] 4", "'[' is not closed"),
         ("a.txt", "[3L], [4L]", "']' is out of place"),
+        ("a.txt", "torch.Size([64, x])", "line 1: '64, x' is not a size or shape"),
         ("a.txt", "9" * 400, "a whole number of 400 digits"),
         ("a.txt", "9999999999999999", "9999999999999999, a whole number from 1"),
         ("a.txt", ": 64", "an empty name of a block"),

@@ -45,6 +45,13 @@ def test_a_directory_is_joined_by_name_and_solved(tmp_path):
     assert result.metrics["tasks"] == sum(result.solution.workers)
 
 
+def test_zero_says_that_a_job_does_not_run_on_so_many_gpus(tmp_path):
+    instance = table(write(tmp_path, "global_batch_size,1,2,4,8\n128,10.5,19.0,0,0.0\n"), gpus=8)
+    allowed = [w for w in range(1, 9) if np.isfinite(instance.completion_time(0, 1, w))]
+    assert allowed == [1, 2]
+    assert gangopt.solve(instance).solution.workers == (2,)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -59,13 +66,14 @@ def test_a_directory_is_joined_by_name_and_solved(tmp_path):
         ("global_batch_size,1,2\n", "a header and no row"),
         ("global_batch_size,1,2\n64,0.4\n", "line 2: 2 fields, the header has 3"),
         ("global_batch_size,1\nsmall,0.4\n", "line 2, column global_batch_size: 'small', a whole number"),
-        ("global_batch_size,1\n64,0.4\n\n64,0.5\n", "line 4: batch size 64 stands twice"),
-        ("global_batch_size,1\n64,fast\n", "line 2, 1 GPUs: 'fast', steps per second or nan"),
+        ("global_batch_size,1\n64,0.4\n\n64,0.5\n", "line 4: batch size 64 stands twice, first on line 2"),
+        ("global_batch_size,1\n64,fast\n", "line 2, 1 GPUs: 'fast', steps per second, or 0 or nan"),
         ("global_batch_size,1\n64,-0.4\n", "line 2, 1 GPUs: -0.4 steps/s"),
-        ("global_batch_size,1\n64,0\n", "line 2, 1 GPUs: 0 steps/s"),
-        ("global_batch_size,1\n64,inf\n", "line 2, 1 GPUs: 'inf', steps per second or nan"),
-        ("global_batch_size,1\n64,1_0\n", "line 2, 1 GPUs: '1_0', steps per second or nan"),
-        ("global_batch_size,1\n64,\uff11\n", "line 2, 1 GPUs: '\uff11', steps per second or nan"),
+        ("global_batch_size,1\n64,1e-16\n", "line 2, 1 GPUs: 1e-16 steps/s"),
+        ("global_batch_size,1,2\n64,0,0.0\n", "line 2: no speed at any GPU count"),
+        ("global_batch_size,1\n64,inf\n", "line 2, 1 GPUs: 'inf', steps per second, or 0 or nan"),
+        ("global_batch_size,1\n64,1_0\n", "line 2, 1 GPUs: '1_0', steps per second, or 0 or nan"),
+        ("global_batch_size,1\n64,\uff11\n", "line 2, 1 GPUs: '\uff11', steps per second, or 0 or nan"),
         ("global_batch_size,1,2\n64,nan,\n", "line 2: no speed at any GPU count"),
         (b"\xff\xfe\x00", "not UTF-8"),
         ('global_batch_size,1\n"' + "x" * 200_000 + '",1\n', "not a CSV file"),
