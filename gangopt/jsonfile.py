@@ -81,7 +81,8 @@ def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of 
         result: dict[str, Any] = {}
         for key, value in pairs:
             if key in result:
-                raise InputError(f"{origin}: key {shown(key)} stands twice in one object")
+                both = f"{shown(result[key])} and {shown(value)}"
+                raise InputError(f"{origin}: key {shown(key)} stands twice in one object, as {both}")
             result[key] = value
         return result
 

@@ -47,7 +47,7 @@ def bids(draw, label, machines, held=False):
         rows = linear_bid(label, work, demand)
         rows = list(zip(rows.gpus, (LEVELS[level] for level in rows.levels), rows.values, strict=True))
     else:
-        rows = draw(st.lists(row, min_size=1, max_size=6))
+        rows = draw(st.lists(row, min_size=1, max_size=6, unique_by=lambda item: item[:2]))
     zero = draw(st.sampled_from([Fraction(0), Fraction(0), Fraction(1, 5)]))
     owned = draw(st.lists(st.integers(0, machines - 1), max_size=2, unique=True)) if held else []
     return AppBid.from_rows(label, rows, zero, tuple((m, 1) for m in sorted(owned)))

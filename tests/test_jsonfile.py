@@ -35,7 +35,7 @@ def test_what_is_dumped_reads_back(value):
         ("[NaN]", "x: NaN is not a number that JSON allows"),
         ("[-Infinity]", "x: -Infinity is not a number that JSON allows"),
         ("1e400", "x: 1e400 is beyond the range of a double"),
-        ('{"a": 1, "a": 2}', "x: key 'a' stands twice in one object"),
+        ('{"a": 1, "a": 2}', "x: key 'a' stands twice in one object, as 1 and 2"),
         ("9" * 400, "x: a whole number of 400 digits, at most 300 are read"),
         ("[" * 100_000, "x: nested too deeply"),
     ],

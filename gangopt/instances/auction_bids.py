@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from gangopt.errors import InputError, shown
+from gangopt.errors import InputError, shorten, shown
 from gangopt.instances.checks import pieces
 
-__all__ = ["CLUSTER", "LEVELS", "MACHINE", "RACK", "AppBid", "Bundle", "Bystander", "exact_value"]
+__all__ = ["CLUSTER", "LEVELS", "MACHINE", "RACK", "AppBid", "Bundle", "Bystander", "exact_value", "written"]
 
 LEVELS = ("machine", "rack", "cluster")
 """The levels of a bid, narrowest first: all GPUs in one machine, in one rack, anywhere."""
@@ -72,6 +72,12 @@ def exact_value(field: str, value: object, *, zero: bool = True) -> Fraction:
     return number
 
 
+def written(value: Fraction) -> float | str:
+    """Return a number where a double is the value exactly, else its text, as `10/11`."""
+    number = float(value)
+    return number if Fraction(number) == value else str(value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AppBid:
     r"""The bid of one app: row t says that `gpus[t]` GPUs within one place of `levels[t]` are worth `values[t]`.
@@ -83,6 +89,8 @@ class AppBid:
 
     and V never falls when GPUs are added. With GPUs already held, a row counts the GPUs that are won in addition, and
     its place must hold those held as well.
+
+    Equal rows count as one. Rows of one number of GPUs and one level with several values are refused.
 
     Attributes
     ----------
@@ -111,6 +119,7 @@ class AppBid:
         where = f"app {shown(self.label)}: "
         values = (exact_value(f"{where}values[{t}]", v) for t, v in enumerate(self.values))
         self._set("values", tuple(values))
+        self._merge_rows(where)
         self._set("value_at_zero", exact_value(f"{where}value_at_zero", self.value_at_zero))
         held: Bundle = pieces(f"{where}held", [self.held], ("machine", "GPUs"))[0]  # type: ignore[assignment]
         self._set("held", held)
@@ -122,6 +131,19 @@ class AppBid:
 
     def _set(self, field: str, value: object) -> None:
         object.__setattr__(self, field, value)
+
+    def _merge_rows(self, where: str) -> None:
+        """Keep the first of equal rows, and refuse rows that differ in nothing but their value."""
+        first: dict[tuple[int, int], int] = {}
+        for t, key in enumerate(zip(self.gpus, self.levels, strict=True)):
+            at = first.setdefault(key, t)
+            if self.values[at] != self.values[t]:
+                both = " and ".join(shorten(str(written(self.values[row]))) for row in (at, t))
+                rows = f"rows {at} and {t}: {key[0]} GPUs, {LEVELS[key[1]]}"
+                raise InputError(f"{where}{rows}, with the values {both}; one is allowed")
+        if len(first) < len(self.gpus):
+            for field in ("gpus", "levels", "values"):
+                self._set(field, tuple(getattr(self, field)[t] for t in first.values()))
 
     def _whole(self, field: str, item: tuple[int, object], least: int, most: int) -> int:
         index, value = item

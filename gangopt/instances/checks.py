@@ -86,14 +86,17 @@ def _require_shape(field: str, given: tuple[int, ...], needed: tuple[int, ...]) 
 def labels(field: str, value: Iterable[str]) -> tuple[str, ...]:
     """Return the labels as a tuple, each a text and all different."""
     result = tuple(value)
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     for index, label in enumerate(result):
         if not isinstance(label, str) or not 0 < len(label) <= 200:
             raise InputError(f"{field}[{index}]: {shown(label)}, a text of 1 to 200 characters is needed")
         check_text(f"{field}[{index}]", label)
         if label in seen:
-            raise InputError(f"{field}[{index}]: {label!r} stands twice, every label must be different")
-        seen.add(label)
+            first = f"{field}[{seen[label]}]"
+            raise InputError(
+                f"{field}[{index}]: {label!r} stands twice, first as {first}; every label must be different"
+            )
+        seen[label] = index
     return result
 
 

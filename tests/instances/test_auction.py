@@ -185,6 +185,13 @@ def test_zero_is_refused_where_it_is_no_value():
         exact_value("v", 0, zero=False)
 
 
+def test_equal_rows_count_as_one():
+    rows = [(2, "rack", Fraction(1, 2)), (1, "rack", 1), (2, "rack", 0.5)]
+    merged = AppBid.from_rows("a", rows)
+    assert merged == AppBid.from_rows("a", rows[:2])
+    assert merged.gpus == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -195,6 +202,11 @@ def test_zero_is_refused_where_it_is_no_value():
         ({"rows": [(1, "rack", 1)], "held": ((0, 0),)}, "held: 0 GPUs on machine 0"),
         ({"rows": [(1, "rack", 1)], "held": ((0, 1), (0, 2))}, "each machine may stand once"),
         ({"rows": [(1, "rack", 1)], "value_at_zero": -1}, "value_at_zero: -1"),
+        (
+            {"rows": [(4, "cluster", 1), (2, "cluster", 1), (4, "cluster", Fraction(2, 3))]},
+            "^app 'a': rows 0 and 2: 4 GPUs, cluster, with the values 1.0 and 2/3; one is allowed$",
+        ),
+        ({"rows": [(4, "slot", 1), (4, "machine", 2)]}, "rows 0 and 1: 4 GPUs, machine, with the values 1.0 and 2.0"),
     ],
 )
 def test_a_defective_bid_is_refused(change, message):

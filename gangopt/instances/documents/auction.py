@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.errors import InputError, shown
 from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import LEVELS, MAX_GPUS, AppBid, Bundle, Bystander
+from gangopt.instances.auction_bids import LEVELS, MAX_GPUS, AppBid, Bundle, Bystander, written
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.instances.documents.common import InstanceDocument, Label, SolutionDocument
 
@@ -126,16 +126,10 @@ def _app(bid: AppBid, machines: tuple[str, ...]) -> AppDocument:
     rows = zip(bid.gpus, bid.levels, bid.values, strict=True)
     return AppDocument(
         label=bid.label,
-        value_at_zero=_written(bid.value_at_zero),
+        value_at_zero=written(bid.value_at_zero),
         held=[HeldDocument(machine=machines[machine], gpus=count) for machine, count in bid.held],
-        bids=[RowDocument(gpus=k, level=LEVELS[level], value=_written(value)) for k, level, value in rows],  # type: ignore[arg-type]
+        bids=[RowDocument(gpus=k, level=LEVELS[level], value=written(value)) for k, level, value in rows],  # type: ignore[arg-type]
     )
-
-
-def _written(value: Fraction) -> float | str:
-    """Return a float where that is the value exactly, else a text."""
-    number = float(value)
-    return number if Fraction(number) == value else str(value)
 
 
 class ShareDocument(_Part):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.errors import InputError, shown
-from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.auction_bids import LEVELS, AppBid, written
 from gangopt.instances.documents.common import Amount, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_solution import FairShareSolution
@@ -141,10 +140,10 @@ class FairShareDocument(InstanceDocument):
                 ValuedAppDocument(
                     label=app.label,
                     rows=[
-                        ValuedBundleDocument(gpus=k, level=LEVELS[level], value=_written(value))
+                        ValuedBundleDocument(gpus=k, level=LEVELS[level], value=written(value))
                         for k, level, value in zip(app.gpus, app.levels, app.values, strict=True)
                     ],
-                    value_at_zero=_written(app.value_at_zero),
+                    value_at_zero=written(app.value_at_zero),
                     held=[HeldDocument(machine=instance.machines[m], gpus=count) for m, count in app.held],
                     demands=demands,
                 )
@@ -161,12 +160,6 @@ def _bid(app: ValuedAppDocument, machines: dict[str, int]) -> AppBid:
         value_at_zero=app.value_at_zero,
         held=tuple((machines[item.machine], item.gpus) for item in app.held),
     )
-
-
-def _written(value: Fraction) -> float | str:
-    """Return a number where a double says the value exactly, else the quotient as text."""
-    number = float(value)
-    return number if Fraction(number) == value else f"{value.numerator}/{value.denominator}"
 
 
 class GivenDocument(BaseModel):

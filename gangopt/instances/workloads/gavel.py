@@ -135,15 +135,19 @@ def read_throughputs(path: Path, gpu_type: str) -> dict[tuple[str, int], float]:
         raise InputError(f"{path}: no throughput table: GPU types, each with its job types, are needed")
     if gpu_type not in table:
         raise InputError(f"{path}: no GPU type {shown(gpu_type)}; known: {', '.join(sorted(table))}")
-    speeds: dict[tuple[str, int], float] = {}
+    found: dict[tuple[str, int], tuple[str, float]] = {}
     for key, entry in table[gpu_type].items():
         pair = _pair(key)
         alone = entry.get("null") if isinstance(entry, dict) else None
         if pair is None or isinstance(alone, bool) or not isinstance(alone, int | float) or alone < 0:
             raise InputError(f"{path}: {gpu_type}, entry {shown(key)}: a job type, its GPUs and a speed are needed")
-        if alone > 0:
-            speeds[pair] = float(alone)
-    return speeds
+        first, before = found.setdefault(pair, (key, float(alone)))
+        if before != alone:
+            raise InputError(
+                f"{path}: {gpu_type}, entries {shown(first)} and {shown(key)}: {before:g} and {alone:g} steps/s; "
+                "one speed is allowed"
+            )
+    return {pair: speed for pair, (_, speed) in found.items() if speed > 0}
 
 
 def _pair(key: str) -> tuple[str, int] | None:

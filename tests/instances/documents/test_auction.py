@@ -94,6 +94,10 @@ def broken(*path_and_value):
         (broken("machines", 0, "label", "m1"), "'m1' stands twice"),
         (broken("machines", []), "machines"),
         (broken("bystanders", 0, "demand", -1), "bystanders.0.demand"),
+        (
+            broken("apps", 0, "bids", [{"gpus": 4, "level": "cluster", "value": value} for value in (1, "10/11")]),
+            "^mine.json: app 'a': rows 0 and 1: 4 GPUs, cluster, with the values 1.0 and 10/11; one is allowed$",
+        ),
         (broken("colour", "red"), "colour"),
     ],
 )

@@ -31,6 +31,7 @@ def instances(draw):
                 st.tuples(st.integers(1, 9), st.sampled_from(["machine", "rack", "cluster"]), values),
                 min_size=1,
                 max_size=4,
+                unique_by=lambda row: row[:2],
             )
         )
         held = tuple((m, draw(st.integers(1, 3))) for m in sorted(draw(st.sets(st.integers(0, machines - 1)))))
@@ -66,6 +67,19 @@ def test_values_that_no_double_says_are_written_as_quotients():
     rows = to_document(instance)["apps"][1]["rows"]
     assert {row["value"] for row in rows if row["gpus"] == 4} == {1.0, "201/259"}
     assert read_document(to_document(instance), "t").apps[1].at(1, 4) == Fraction(201, 259)
+
+
+def test_rows_that_differ_in_their_value_alone_are_refused():
+    value = _broken(
+        lambda v: v["apps"][0].update(
+            rows=[{"gpus": 1, "level": "cluster", "value": 1}, {"gpus": 1, "level": "cluster", "value": "2/3"}]
+        )
+    )
+    label = value["apps"][0]["label"]
+    with pytest.raises(InputError) as caught:
+        read_document(value, "mine.json")
+    told = f"app {label!r}: rows 0 and 1: 1 GPUs, cluster, with the values 1.0 and 2/3; one is allowed"
+    assert str(caught.value) == f"mine.json: {told}"
 
 
 def _broken(change):

@@ -99,6 +99,10 @@ def test_another_number_of_fields_is_refused(read):
         ({"v100": {"('A3C', 1)": {"null": -1}}}, r"""v100, entry "\('A3C', 1\)": a job type"""),
         ({"v100": {"('A3C', 1)": {"null": True}}}, "a speed are needed"),
         ({"v100": {"('A3C', 1)": {}}}, "a speed are needed"),
+        (
+            {"v100": {"('A3C', 1)": {"null": 2}, "('A3C',1)": {"null": 0}}},
+            r"""v100, entries "\('A3C', 1\)" and "\('A3C',1\)": 2 and 0 steps/s; one speed is allowed""",
+        ),
     ],
 )
 def test_defective_throughput_tables(read, speeds, table, message):
