@@ -8,8 +8,9 @@ from gangopt.errors import NoSolutionError
 from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
 
 if TYPE_CHECKING:
+    from gangopt.solvers.replay.log import Log
+    from gangopt.solvers.replay.machines import Place
     from gangopt.solvers.replay.records import Policy
-    from gangopt.solvers.replay.result import Replay
     from gangopt.topology import Cluster
 
 __all__ = ["fifo", "gittins", "las", "replayed", "sf", "srsf", "srtf", "tiresias_g"]
@@ -38,22 +39,20 @@ def replayed(instance: ScheduleInstance, policy: Policy) -> ScheduleSolution:
     NoSolutionError
         If the policy starts or stops a job within a slot of the instance.
     """
-    from gangopt.instances.workload import Workload
-    from gangopt.solvers.replay.run import replay
+    from gangopt.instances.job_table import Gangs
+    from gangopt.solvers.replay.costs import Overheads
+    from gangopt.solvers.replay.engine import Engine
+    from gangopt.solvers.replay.ready import check_durations, check_sizes
 
-    jobs = Workload.from_columns(
-        {
-            "id": [str(j) for j in range(len(instance.jobs))],
-            "arrival": instance.arrival,
-            "gpus": instance.gpus,
-            "duration": instance.duration,
-        }
-    )
-    if instance.machines:
-        result = replay(jobs, _cluster(instance.machines), policy, placement="consolidated")
-    else:
-        result = replay(jobs, instance.n_gpus, policy)
-    solution = ScheduleSolution(_runs(result, len(instance.jobs)))
+    # not by `replay`, whose workloads are polars frames: solving must leave the process able to fork
+    jobs = Gangs(instance.arrival, instance.gpus, instance.duration)
+    check_durations(jobs)
+    cluster = _cluster(instance.machines) if instance.machines else None
+    check_sizes(jobs, instance.n_gpus, "" if cluster is None else cluster.name)
+    placement = None if cluster is None else "consolidated"
+    engine = Engine(jobs, policy, cluster, instance.n_gpus, Overheads(), placement=placement)
+    engine.run()
+    solution = ScheduleSolution(_runs(engine.log, jobs.order.tolist()))
     within = [item for item in instance.check(solution) if item.rule == "whole_slots"]
     if within:
         raise NoSolutionError(f"{policy.name} does not keep to the slots of {instance.name}: {within[0]}")
@@ -67,16 +66,20 @@ def _cluster(machines: tuple[int, ...]) -> Cluster:
     return Cluster.from_groups(groups, name="machines of the instance")
 
 
-def _runs(result: Replay, count: int) -> tuple[tuple[Run, ...], ...]:
-    runs: list[list[Run]] = [[] for _ in range(count)]
-    open_since: dict[str, tuple[float, tuple[tuple[int, int], ...]]] = {}
-    for time, event, job, machines in result.events().select("time", "event", "id", "machines").iter_rows():
-        if event == "start":
-            pairs = (part.split(":") for part in machines.split())
-            open_since[job] = (time, tuple((int(machine), int(gpus)) for machine, gpus in pairs))
-        elif event in {"stop", "end"}:
+def _runs(log: Log, order: list[int]) -> tuple[tuple[Run, ...], ...]:
+    """Return the runs of every job of the instance; `order` has its index for each job of the log."""
+    from gangopt.solvers.replay.log import EVENTS
+
+    runs: list[list[Run]] = [[] for _ in order]
+    open_since: dict[int, tuple[float, Place]] = {}
+    for time, kind, job, place in zip(
+        log.time.tolist(), log.kind.tolist(), log.job.tolist(), log.places(), strict=True
+    ):
+        if EVENTS[kind] == "start":
+            open_since[job] = (time, place)
+        elif EVENTS[kind] in {"stop", "end"}:
             start, places = open_since.pop(job)
-            runs[int(job)].append(Run(start, time, places))
+            runs[order[job]].append(Run(start, time, places))
     return tuple(map(tuple, runs))
 
 

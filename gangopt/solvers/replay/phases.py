@@ -11,7 +11,7 @@ import numpy as np
 from gangopt.solvers.replay.records import Ints
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.job_table import JobTable
 
 __all__ = ["Phases"]
 
@@ -24,7 +24,7 @@ class Phases:
     workload : the jobs; those without app or phase depend on nothing
     """
 
-    def __init__(self, workload: Workload) -> None:
+    def __init__(self, workload: JobTable) -> None:
         self.n_ended = 0
         self._arrival = workload.arrival
         self._cursor = 0

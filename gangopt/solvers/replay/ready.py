@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.errors import InputError
-from gangopt.instances.workload_fit import check_fit
 from gangopt.instances.workload_notices import Notice
 
 if TYPE_CHECKING:
+    from gangopt.instances.job_table import JobTable
     from gangopt.instances.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["check_durations", "check_sizes", "ignored_demands", "replayable"]
 
 
-def check_durations(workload: Workload) -> None:
+def check_durations(workload: JobTable) -> None:
     """Check that every job ends later than it arrives, as numbers of 64 bits have it.
 
     Raises
@@ -36,34 +36,31 @@ def check_durations(workload: Workload) -> None:
         )
 
 
-def _unresolved(workload: Workload) -> npt.NDArray[np.bool_]:
+def _unresolved(workload: JobTable) -> npt.NDArray[np.bool_]:
     return np.asarray(workload.arrival + workload.duration == workload.arrival)
 
 
-def check_sizes(workload: Workload, cluster: Cluster | None, n_gpus: int) -> None:
-    """Check that no gang is larger than the cluster, and that its empty machines can hold every job.
+def check_sizes(workload: JobTable, n_gpus: int, cluster: str) -> None:
+    """Check that no gang is larger than the cluster.
 
     Parameters
     ----------
     workload : the jobs
-    cluster : where they are to run, None where GPUs are only counted
     n_gpus : GPUs of the cluster
+    cluster : its name, empty where GPUs are only counted
 
     Raises
     ------
     InputError
-        Tells how many jobs cannot be replayed, and names the first.
+        Tells how many jobs are too large, and names the first.
     """
-    name = "" if cluster is None else cluster.name
     too_large = np.flatnonzero(workload.gpus > n_gpus)
     if len(too_large):
         job = int(too_large[0])
         raise InputError(
-            f"{len(too_large)} of {len(workload)} jobs are larger than the cluster {name}".rstrip()
+            f"{len(too_large)} of {len(workload)} jobs are larger than the cluster {cluster}".rstrip()
             + f" of {n_gpus} GPUs, the first is {workload.ids[job]} with {workload.gpus[job]}"
         )
-    if cluster is not None:
-        check_fit(workload, cluster)
 
 
 def ignored_demands(workload: Workload, cluster: Cluster | None) -> tuple[Notice, ...]:

@@ -14,7 +14,7 @@ from gangopt.solvers.replay.machines import Machines, Place
 from gangopt.solvers.replay.records import Floats, Ints
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.job_table import JobTable
     from gangopt.topology import Cluster
 
 __all__ = ["DONE", "RUNNING", "WAITING", "State"]
@@ -62,7 +62,7 @@ class State:
 
     def __init__(
         self,
-        workload: Workload,
+        workload: JobTable,
         cluster: Cluster | None,
         n_gpus: int,
         seed: int,

@@ -1,0 +1,107 @@
+"""Jobs as a replay needs them, and rigid gangs as plain arrays: without polars, after whose use nobody can fork."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gangopt.errors import InputError
+
+__all__ = ["Gangs", "JobTable"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+class JobTable(Protocol):
+    """Jobs in order of arrival, by column; `gangopt.Workload` is one."""
+
+    def __len__(self) -> int:
+        """Return the number of jobs."""
+        ...
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Name of every job."""
+        ...
+
+    @property
+    def arrival(self) -> Floats:
+        """Arrival of every job in s, ascending."""
+        ...
+
+    @property
+    def gpus(self) -> Ints:
+        """GPUs of every job's gang."""
+        ...
+
+    @property
+    def duration(self) -> Floats:
+        """Running time of every job on its GPUs in s, nan where unknown."""
+        ...
+
+    def numbers(self, column: str) -> Floats:
+        """Return a column of numbers, nan where unknown."""
+        ...
+
+    def texts(self, column: str) -> tuple[str | None, ...]:
+        """Return a column of text, None where unknown."""
+        ...
+
+    def require(self, *columns: str) -> None:
+        """Check that every job has a value in some columns."""
+        ...
+
+
+class Gangs:
+    """Jobs of which only arrival, GPUs and duration are known, all of them valid.
+
+    Parameters
+    ----------
+    arrival : s, shape (jobs,)
+    gpus : GPUs of each gang, shape (jobs,)
+    duration : s, shape (jobs,)
+
+    Attributes
+    ----------
+    order : index, in the arrays given, of every job in order of arrival; equal arrivals keep their order
+    arrival, gpus, duration : in that order
+    """
+
+    def __init__(self, arrival: Floats, gpus: Ints, duration: Floats) -> None:
+        self.order: Ints = np.argsort(arrival, kind="stable")
+        self.arrival: Floats = np.array(arrival[self.order], dtype=np.float64)
+        self.gpus: Ints = np.array(gpus[self.order], dtype=np.int64)
+        self.duration: Floats = np.array(duration[self.order], dtype=np.float64)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """Index of every job, as text."""
+        return tuple(map(str, self.order.tolist()))
+
+    def numbers(self, column: str) -> Floats:
+        """Return a column of numbers, nan in any but the three that are known."""
+        known = {"arrival": self.arrival, "gpus": self.gpus.astype(np.float64), "duration": self.duration}
+        return known.get(column, np.full(len(self), np.nan))
+
+    def texts(self, column: str) -> tuple[str | None, ...]:
+        """Return None for every job but in column `id`."""
+        return self.ids if column == "id" else (None,) * len(self)
+
+    def require(self, *columns: str) -> None:
+        """Check that columns are known.
+
+        Raises
+        ------
+        InputError
+            Names the first that is not.
+        """
+        for column in columns:
+            if len(self) and column not in {"id", "arrival", "gpus", "duration"}:
+                raise InputError(f"rigid gangs have no {column}")
