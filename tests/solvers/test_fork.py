@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import gangopt
+from gangopt.solvers.execution import _processes
 
 INSTANCES = {
     "allocation": "allocation/optimus-figure4",
@@ -64,3 +65,8 @@ def test_a_child_solves_again_after_a_fork(noun):
     command = [sys.executable, "-c", SCRIPT, INSTANCES[noun], *methods]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.stdout, done.returncode) == ("os.fork 0\nmultiprocessing 0\n", 0), done.stderr
+
+
+def test_the_executor_spawns():
+    with _processes(1) as pool:
+        assert pool._mp_context.get_start_method() == "spawn"
