@@ -344,13 +344,14 @@ def test_values_far_apart_are_solved_in_units_of_the_least_rho(form):
 @given(seed=st.integers(0, 10**6), width=st.integers(0, 15), form=st.sampled_from(sorted(FORMS)))
 def test_values_of_any_range_never_end_as_an_error(seed, width, form):
     draw = np.random.default_rng(seed)
-    rows = [
-        [
-            (int(draw.integers(1, 6)), str(draw.choice(LEVELS)), Fraction(10) ** int(draw.integers(-width, width + 1)))
+    tables = [
+        {
+            (int(draw.integers(1, 6)), str(draw.choice(LEVELS))): Fraction(10) ** int(draw.integers(-width, width + 1))
             for _ in range(4)
-        ]
+        }
         for _ in range(2)
     ]
+    rows = [[(gpus, level, value) for (gpus, level), value in table.items()] for table in tables]
     instance = wide(rows, Fraction(1, 10**width), (2, 3))
     best = gangopt.solve(instance).objective
     result = gangopt.solve(instance, form=form)

@@ -34,6 +34,7 @@ def tiny(draw, held=False):
                 st.tuples(st.integers(1, 4), st.sampled_from(LEVELS), st.integers(1, 6).map(lambda v: Fraction(v, 3))),
                 min_size=1,
                 max_size=5,
+                unique_by=lambda row: row[:2],
             )
         )
         own = ()
