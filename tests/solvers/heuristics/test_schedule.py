@@ -5,7 +5,7 @@ import pytest
 import gangopt
 from gangopt.errors import NoSolutionError
 from gangopt.instances.schedule import Run
-from gangopt.solvers.heuristics.schedule import fifo, las, sf, srsf, srtf, tiresias_g
+from gangopt.solvers.heuristics.schedule import _cluster, fifo, las, sf, srsf, srtf, tiresias_g
 from gangopt.solvers.solve import solve
 
 FIGURE7 = "schedule/tiresias-figure7"
@@ -63,3 +63,25 @@ def test_policy_that_does_not_keep_to_slots_finds_nothing():
         tiresias_g(instance, thresholds="3")
     result = solve(instance, "tiresias-g?thresholds=3")
     assert (result.termination, result.solution_status) == ("completed", "none")
+
+
+@pytest.mark.parametrize("name", ["schedule/random?jobs=30&gpus=8&seed=2", "schedule/random?jobs=30&gpus=8&machines=2"])
+def test_runs_are_those_of_a_replay_of_the_same_workload(name):
+    instance = gangopt.load(name)
+    jobs = gangopt.Workload.from_columns(
+        {
+            "id": [str(j) for j in range(len(instance.jobs))],
+            "arrival": instance.arrival,
+            "gpus": instance.gpus,
+            "duration": instance.duration,
+        }
+    )
+    cluster = _cluster(instance.machines) if instance.machines else instance.n_gpus
+    log = gangopt.replay(jobs, cluster, "srtf", placement="consolidated" if instance.machines else None).events()
+    ends = {int(job): time for time, event, job in log.select("time", "event", "id").iter_rows() if event == "end"}
+    begins = {}
+    for time, event, job in log.select("time", "event", "id").iter_rows():
+        if event == "start":
+            begins.setdefault(int(job), time)
+    runs = srtf(instance).runs
+    assert {j: (own[0].start, own[-1].end) for j, own in enumerate(runs)} == {j: (begins[j], ends[j]) for j in ends}
