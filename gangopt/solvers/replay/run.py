@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.errors import InputError
+from gangopt.instances.workload_fit import check_fit
 from gangopt.policy_registry import policies
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine, Progress
@@ -64,7 +65,9 @@ def replay(
     chosen, name = _policy(policy, jobs, where)
     jobs.require("duration")
     check_durations(jobs)
-    check_sizes(jobs, where, n_gpus)
+    check_sizes(jobs, n_gpus, "" if where is None else where.name)
+    if where is not None:
+        check_fit(jobs, where)
     check_placement(placement, where)
     costs = Overheads() if overheads is None else overheads
     check_slowdowns(costs, where)
