@@ -11,14 +11,18 @@ import numpy.typing as npt
 
 from gangopt.arguments import number_in
 from gangopt.errors import InputError, shown
+from gangopt.instances.gittins_quanta import BestQuanta
 from gangopt.jsonfile import read_text
 
-__all__ = ["ServiceDistribution"]
+__all__ = ["RESOLUTION", "ServiceDistribution"]
 
 Floats = npt.NDArray[np.float64]
 
 HEADER = "duration"
 """Header of the samples of service that came with the Tiresias simulator."""
+
+RESOLUTION = 1e-6
+"""GPU s; services that are closer than this are equal where a caller does not say otherwise."""
 
 
 class ServiceDistribution:
@@ -29,6 +33,8 @@ class ServiceDistribution:
     .. math:: G(a, d) = \frac{P(S - a \le d \mid S > a)}{E[\min(S - a, d) \mid S > a]},
 
     the chance that it ends within d against the service that it takes until then; 0 where no past job took more than a.
+    It jumps where a past job ended. Services closer than the resolution of an index are equal: a past job that took no
+    more than that beyond a has S = a.
 
     Parameters
     ----------
@@ -53,19 +59,21 @@ class ServiceDistribution:
             raise InputError(f"the distribution of service holds {wrong:g}; finite GPU s above 0 are needed")
         self._services = values
         self._sums = np.concatenate([[0.0], np.cumsum(values)])
+        self._best: BestQuanta | None = None
 
     @property
     def services(self) -> Floats:
         """Services of the past jobs in GPU s, ascending."""
         return self._services.copy()
 
-    def index(self, attained: npt.ArrayLike, quantum: npt.ArrayLike) -> Floats:
+    def index(self, attained: npt.ArrayLike, quantum: npt.ArrayLike, resolution: float = RESOLUTION) -> Floats:
         """Return the Gittins index for a fixed quantum.
 
         Parameters
         ----------
         attained : GPU s that a job has had, from 0
         quantum : GPU s that it may have next, above 0, also infinite
+        resolution : GPU s; closer services are equal
 
         Returns
         -------
@@ -73,8 +81,8 @@ class ServiceDistribution:
             1 / GPU s, in the shape of the arguments together.
         """
         a, d = np.broadcast_arrays(np.asarray(attained, dtype=np.float64), np.asarray(quantum, dtype=np.float64))
-        first = np.searchsorted(self._services, a, side="right")
-        last = np.searchsorted(self._services, a + d, side="right")
+        first = np.searchsorted(self._services, a + resolution, side="right")
+        last = np.searchsorted(self._services, a + d + resolution, side="right")
         total = len(self._services)
         ended = last - first
         beyond = total - last
@@ -82,28 +90,24 @@ class ServiceDistribution:
         taken = self._sums[last] - self._sums[first] - ended * a + capped
         return np.asarray(np.divide(ended, taken, out=np.zeros(np.shape(a)), where=(ended > 0) & (taken > 0)))
 
-    def best_index(self, attained: npt.ArrayLike) -> Floats:
+    def best_index(self, attained: npt.ArrayLike, resolution: float = RESOLUTION) -> Floats:
         """Return the Gittins index for the quantum that makes it greatest, as printed in pseudocode 1 of Tiresias.
 
-        The greatest value is attained where some past job ends, so only these quanta are tried.
+        The greatest value is attained where some past job ends.
 
         Parameters
         ----------
         attained : GPU s that a job has had, from 0
+        resolution : GPU s; closer services are equal
 
         Returns
         -------
         ndarray
             1 / GPU s, in the shape of the argument.
         """
-        a = np.asarray(attained, dtype=np.float64)
-        distinct = np.unique(self._services)
-        flat = np.array([self._best(value, distinct) for value in a.ravel().tolist()], dtype=np.float64)
-        return flat.reshape(a.shape)
-
-    def _best(self, attained: float, distinct: Floats) -> float:
-        quanta = distinct[distinct > attained] - attained
-        return float(self.index(attained, quanta).max()) if len(quanta) else 0.0
+        if self._best is None:
+            self._best = BestQuanta(self._services, self._sums)
+        return self._best.index(np.asarray(attained, dtype=np.float64), resolution)
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.errors import InputError
@@ -51,6 +51,48 @@ def test_best_index_is_the_greatest_over_all_quanta(services, attained):
     past = ServiceDistribution(services)
     every = past.index(attained, np.arange(1, 40))
     assert past.best_index(attained) == pytest.approx(every.max(), rel=1e-12)
+
+
+@settings(max_examples=200)
+@given(
+    services=st.lists(st.fractions(Fraction(1, 2), 40, max_denominator=6), min_size=1, max_size=12),
+    attained=st.fractions(0, 45, max_denominator=6),
+    noise=st.sampled_from([0.0, 3e-15, -3e-15, 4e-7, -4e-7]),
+)
+def test_best_index_does_not_see_rounding(services, attained, noise):
+    past = ServiceDistribution([float(service) for service in services])
+    later = [service - attained for service in services if service > attained]
+    best = max(
+        (
+            Fraction(sum(left <= quantum for left in later)) / sum(min(left, quantum) for left in later)
+            for quantum in later
+        ),
+        default=Fraction(0),
+    )
+    # the distance to the next past service is at least 1/30
+    assert past.best_index(float(attained) + noise) == pytest.approx(
+        float(best), rel=1e-4 if abs(noise) > 1e-9 else 1e-9
+    )
+
+
+def test_the_index_does_not_jump_before_a_past_job_ends():
+    past = ServiceDistribution([10, 30])
+    assert past.best_index([10, 10 - 2e-15]) == pytest.approx([0.05, 0.05], rel=1e-12)
+    assert past.index([10, 10 - 2e-15], 20) == pytest.approx([0.05, 0.05], rel=1e-12)
+    assert past.index(10, 20 - 2e-15) == pytest.approx(0.05, rel=1e-12)
+    # a coarser resolution, and a finer one
+    assert past.best_index(9.9, resolution=0.2) == pytest.approx(1 / 20.1, rel=1e-12)
+    assert past.best_index(9.9, resolution=0.0) == pytest.approx(1 / 0.2, rel=1e-12)
+
+
+def test_best_index_of_a_long_history_is_the_greatest_over_its_services():
+    services = np.random.default_rng(0).lognormal(8, 2, 400)
+    past = ServiceDistribution(services)
+    attained = np.sort(np.random.default_rng(1).lognormal(8, 2, 300))
+    values = past.services
+    every = [past.index(a, values[values > a + 1e-6] - a).max(initial=0.0) for a in attained.tolist()]
+    assert past.best_index(attained) == pytest.approx(every, rel=1e-9)
+    assert past.best_index(attained.reshape(30, 10)).shape == (30, 10)
 
 
 def test_services_are_sorted_and_a_copy():
