@@ -34,6 +34,11 @@ class JobTable(Protocol):
         ...
 
     @property
+    def begin(self) -> float:
+        """Arrival of the first job in s, 0 without jobs."""
+        ...
+
+    @property
     def gpus(self) -> Ints:
         """GPUs of every job's gang."""
         ...
@@ -79,6 +84,11 @@ class Gangs:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @property
+    def begin(self) -> float:
+        """Arrival of the first job in s, 0 without jobs."""
+        return float(self.arrival[0]) if len(self) else 0.0
 
     @cached_property
     def ids(self) -> tuple[str, ...]:

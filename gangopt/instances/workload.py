@@ -135,6 +135,21 @@ class Workload:
         """Arrival of every job in s, ascending; read-only."""
         return self.numbers("arrival")
 
+    @property
+    def begin(self) -> float:
+        """First arrival in s, 0 without jobs."""
+        return float(self.arrival[0]) if len(self) else 0.0
+
+    def from_zero(self) -> Workload:
+        """Return the jobs with arrivals in s since the first one, without the other times on the same clock."""
+        import polars as pl
+
+        if not self.begin:
+            return self
+        null = pl.lit(None, dtype=pl.Float64)
+        times = (pl.col("arrival") - self.begin, null.alias("deadline"), null.alias("start"))
+        return replace(self, frame=self.frame.with_columns(*times))
+
     @cached_property
     def gpus(self) -> Ints:
         """GPUs of every job's gang; read-only."""

@@ -1,5 +1,6 @@
 """CPU seconds of replays: the sizes that are promised, and how they grow with jobs and machines."""
 
+import math
 import resource
 import time
 
@@ -35,6 +36,19 @@ def test_5000_jobs_on_256_counted_gpus(policy):
     cpu, played = min((seconds(workload, 256, policy) for _ in range(3)), key=lambda pair: pair[0])
     print(f"\n{policy}: 5,000 jobs on 256 GPUs, {len(played.log):,} events: {cpu:.2f} CPU s")
     assert cpu < 1
+
+
+@pytest.mark.benchmark
+def test_2d_gittins_costs_about_as_much_as_2d_las():
+    workload, best = mix(5000, 256, 0.9), {}
+    # in turns, so that both see the same machine
+    for policy in ["2d-las", "2d-gittins"] * 4:
+        cpu, _ = seconds(workload, 256, policy)
+        best[policy] = min(cpu, best.get(policy, math.inf))
+    ratio = best["2d-gittins"] / best["2d-las"]
+    print(f"\n5,000 jobs on 256 GPUs: {best['2d-las']:.2f}, {best['2d-gittins']:.2f} CPU s, ratio {ratio:.2f}")
+    assert best["2d-gittins"] < 1
+    assert ratio < 2
 
 
 @pytest.mark.benchmark

@@ -12,7 +12,7 @@ from gangopt.solvers.replay.state import State
 __all__ = ["check_end", "check_event"]
 
 _WORK_TOLERANCE = 1e-6
-"""Work done may differ from work asked by this much times the larger of 1 s and the work."""
+"""Work done may differ from work asked by this much times the larger of 1 s and the work, and by the resolution."""
 
 
 def check_event(state: State, started: Sequence[int], policy: str) -> None:
@@ -57,7 +57,8 @@ def check_end(state: State, policy: str) -> None:
         raise _fault(state, policy, f"{state.n_gpus - state.n_free} GPUs are not free at the end")
     jobs = np.arange(len(state.gpus))
     done = state.work_done(jobs)
-    wrong = np.abs(done - state.duration) > _WORK_TOLERANCE * np.maximum(1.0, state.duration)
+    allowed = _WORK_TOLERANCE * np.maximum(1.0, state.duration) + state.work_resolution(jobs)
+    wrong = np.abs(done - state.duration) > allowed
     if wrong.any():
         job = int(np.argmax(wrong))
         raise _fault(

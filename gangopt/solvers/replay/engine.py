@@ -43,7 +43,8 @@ _LOOK_EVERY = 1000
 class Engine:
     """Replays one workload under one policy.
 
-    At equal times ends come first, then arrivals, and the policy is asked once.
+    At equal times ends come first, then arrivals, and the policy is asked once. Times are equal where they are closer
+    than the state's resolution; the latest of them is then the time of the event, so that nothing happens too early.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class Engine:
         self.log = Log()
         self.fixed_gangs = True
         self.localities: dict[str, float] = {}
-        self._phases = Phases(workload)
+        self._phases = Phases(workload, self.state.arrival)
         self._overheads = overheads
         self._placement = placement
         self._position: Ints = np.zeros(len(workload), dtype=np.int64)
@@ -98,11 +99,8 @@ class Engine:
         state, n = self.state, len(self.state.gpus)
         idle = 0
         while self._phases.n_ended < n and idle <= _MOST_IDLE:
-            upcoming = min(self._phases.next_arrival(), self._next_end(), self._wake)
-            if upcoming == math.inf:
+            if not self._advance():
                 break
-            state.now = upcoming
-            self._end_jobs()
             state.arrived = self._phases.arrivals(state.now)
             if len(state.arrived):
                 state.submit(state.arrived)
@@ -135,18 +133,25 @@ class Engine:
                 )
             self._left, self._n_starts = left, 0
 
-    def _next_end(self) -> float:
-        running = self.state.running
-        return float(self.state.finish[running].min()) if len(running) else math.inf
-
-    def _end_jobs(self) -> None:
-        state = self.state
-        running = state.running
-        state.ended = running[state.finish[running] <= state.now]
+    def _advance(self) -> bool:
+        """Go to the next moment and end the jobs that are due at it; return whether there is one."""
+        state, running = self.state, self.state.running
+        finish = state.finish[running]
+        arrival, end = self._phases.next_arrival(), float(finish.min()) if len(running) else math.inf
+        first = min(arrival, end, self._wake)
+        if first == math.inf:
+            return False
+        equal = first + state.resolution
+        state.now = max(first, self._wake) if self._wake <= equal else first
+        if arrival <= equal:
+            state.now = max(state.now, self._phases.last_arrival(equal))
+        state.ended = running[:0] if end > equal else running[finish <= equal]
         if len(state.ended):
+            state.now = max(state.now, float(state.finish[state.ended].max()))
             self._log_leaving(END, state.ended)
             state.end(state.ended)
             self._phases.ended(state.ended)
+        return True
 
     def _follow(self, plan: Plan) -> None:
         """Stop and start jobs as a plan says."""
@@ -164,7 +169,7 @@ class Engine:
             if plan.places is not None:
                 keeps &= np.array([self._stays(job, plan.places) for job in plan.order.tolist()], dtype=np.bool_)
             self._stop_all_but(plan.order[keeps])
-        waits = np.flatnonzero(~keeps)
+        (waits,) = (~keeps).nonzero()
         if state.machines is None:
             fits = chosen[waits] if plan.preempt else fill(sizes[waits], state.n_free, skip=plan.skip)
             self._start_counted(plan, waits[fits], sizes)

@@ -65,7 +65,7 @@ class Log:
 
     @property
     def time(self) -> Floats:
-        """Time of every event in s, ascending."""
+        """Time of every event in s since the first arrival, ascending."""
         return np.array(self._time, dtype=np.float64)
 
     @property
@@ -94,25 +94,26 @@ class Log:
         last = np.cumsum(np.array(self._parts, dtype=np.int64))
         return [tuple(pairs[end - n : end]) for end, n in zip(last.tolist(), self._parts.tolist(), strict=True)]
 
-    def frame(self, ids: tuple[str, ...]) -> pl.DataFrame:
+    def frame(self, ids: tuple[str, ...], begin: float) -> pl.DataFrame:
         """Return the events as a table.
 
         Parameters
         ----------
         ids : names of the jobs
+        begin : s, the first arrival on the workload's clock
 
         Returns
         -------
         polars.DataFrame
-            `time` in s, `event`, `job` (index), `id`, `gpus`, `delay` in s without progress after a start, and
-            `machines` as `index:GPUs` joined by blanks.
+            `time` in s on the workload's clock, `event`, `job` (index), `id`, `gpus`, `delay` in s without progress
+            after a start, and `machines` as `index:GPUs` joined by blanks.
         """
         import polars as pl
 
         jobs = self.job
         return pl.DataFrame(
             {
-                "time": self.time,
+                "time": begin + self.time,
                 "event": pl.Series(EVENTS).gather(self.kind),
                 "job": jobs,
                 "id": pl.Series(ids, dtype=pl.String).gather(jobs),

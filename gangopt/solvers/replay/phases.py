@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangopt.solvers.replay.records import Ints
+from gangopt.solvers.replay.records import Floats, Ints
 
 if TYPE_CHECKING:
     from gangopt.instances.job_table import JobTable
@@ -22,11 +23,12 @@ class Phases:
     Parameters
     ----------
     workload : the jobs; those without app or phase depend on nothing
+    arrival : of each job in s since the first arrival, ascending
     """
 
-    def __init__(self, workload: JobTable) -> None:
+    def __init__(self, workload: JobTable, arrival: Floats) -> None:
         self.n_ended = 0
-        self._arrival = workload.arrival
+        self._arrival: list[float] = arrival.tolist()
         self._cursor = 0
         apps, phases = workload.texts("app"), workload.numbers("phase")
         self._app_of: dict[int, str] = {}
@@ -42,11 +44,15 @@ class Phases:
 
     def next_arrival(self) -> float:
         """Return the time in s of the next arrival, infinite if there is none; its job may still be held back."""
-        return float(self._arrival[self._cursor]) if self._cursor < len(self._arrival) else math.inf
+        return self._arrival[self._cursor] if self._cursor < len(self._arrival) else math.inf
+
+    def last_arrival(self, until: float) -> float:
+        """Return the time in s of the last arrival up to a time, which is not before the next one."""
+        return self._arrival[bisect_right(self._arrival, until, lo=self._cursor) - 1]
 
     def arrivals(self, now: float) -> Ints:
         """Return the jobs that start to wait now, in file order."""
-        end = int(np.searchsorted(self._arrival, now, side="right"))
+        end = bisect_right(self._arrival, now, lo=self._cursor)
         fresh = np.arange(self._cursor, end, dtype=np.int64)
         self._cursor = end
         if not self._app_of:

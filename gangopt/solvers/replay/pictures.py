@@ -49,18 +49,17 @@ def contest_chart(contest: Contest) -> Figure:
     figure = Figure(figsize=(12.0, height), layout="constrained")
     grid = figure.add_gridspec(2 + len(replays), 2, height_ratios=[3.2, 3.2] + [_GANTT_INCHES] * len(replays))
     panels = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(2)]
-    begin = min(float(replay.workload.arrival[0]) for replay in replays)
-    last = max(float(replay.end.max()) for replay in replays)
-    scale = next((size, unit) for limit, size, unit in _SCALES if last - begin >= limit)
+    last = max(float(replay.after.end.max()) for replay in replays)
+    scale = next((size, unit) for limit, size, unit in _SCALES if last >= limit)
     _distribution(panels[0], replays, "jct", "completion time (s)")
     _distribution(panels[1], replays, "rho", "finish-time fairness rho")
     lines = [timeline(replay) for replay in replays]
-    _queue(panels[2], replays, lines, begin, scale)
-    _gpus(panels[3], replays, lines, begin, scale)
+    _queue(panels[2], replays, lines, scale)
+    _gpus(panels[3], replays, lines, scale)
     for row, replay in enumerate(replays):
         axes = figure.add_subplot(grid[2 + row, :])
-        _gantt(axes, replay, begin, scale)
-        axes.set_xlim(0, max(last - begin, 1e-9) / scale[0])
+        _gantt(axes, replay, scale)
+        axes.set_xlim(0, max(last, 1e-9) / scale[0])
     place = f"{contest.cluster}, " if contest.cluster else ""
     title = f"{contest.workload.name or 'workload'} on {place}{contest.n_gpus:,} GPUs"
     figure.suptitle(plain_text(title + (" (partial)" if contest.interrupted else ""), 100), fontsize=11)
@@ -91,18 +90,18 @@ def _quantiles(values: Floats) -> tuple[Floats, Floats]:
     return ordered[at], (at + 1) / len(ordered)
 
 
-def _queue(axes: Axes, replays: list[Replay], lines: list[Timeline], begin: float, scale: tuple[float, str]) -> None:
+def _queue(axes: Axes, replays: list[Replay], lines: list[Timeline], scale: tuple[float, str]) -> None:
     for number, (replay, line) in enumerate(zip(replays, lines, strict=True)):
-        axes.stairs(line.queue, (line.edges - begin) / scale[0], label=plain_text(replay.policy), **_look(number))
+        axes.stairs(line.queue, line.edges / scale[0], label=plain_text(replay.policy), **_look(number))
     axes.set_ylim(bottom=0)
     axes.set_ylabel("waiting jobs")
     axes.set_xlabel(f"time since the first arrival ({scale[1]})")
     axes.grid(alpha=0.3)
 
 
-def _gpus(axes: Axes, replays: list[Replay], lines: list[Timeline], begin: float, scale: tuple[float, str]) -> None:
+def _gpus(axes: Axes, replays: list[Replay], lines: list[Timeline], scale: tuple[float, str]) -> None:
     for number, (replay, line) in enumerate(zip(replays, lines, strict=True)):
-        edges, look = (line.edges - begin) / scale[0], _look(number)
+        edges, look = line.edges / scale[0], _look(number)
         axes.stairs(line.allocated, edges, label=plain_text(replay.policy), **look)
         if (line.used < line.allocated - 1e-9).any():
             axes.stairs(line.used, edges, **{**look, "lw": 0.8, "alpha": 0.25, "fill": True})
@@ -113,15 +112,14 @@ def _gpus(axes: Axes, replays: list[Replay], lines: list[Timeline], begin: float
     axes.grid(alpha=0.3)
 
 
-def _gantt(axes: Axes, replay: Replay, begin: float, scale: tuple[float, str]) -> None:
+def _gantt(axes: Axes, replay: Replay, scale: tuple[float, str]) -> None:
     from matplotlib import colormaps
 
     jobs, first, last, runs = gantt(replay)
     hue = (jobs * 0.618034) % 1.0
     picture = colormaps["rainbow"](hue)
     picture[jobs < 0] = 1.0
-    left, right = first - begin, max(last - begin, first - begin + 1e-9)
-    extent = (left / scale[0], right / scale[0], float(replay.n_gpus), 0.0)
+    extent = (first / scale[0], max(last, first + 1e-9) / scale[0], float(replay.n_gpus), 0.0)
     axes.imshow(picture, aspect="auto", interpolation="nearest", extent=extent)
     total = int(replay.starts.sum())
     part = "" if runs == total else f", the first {runs:,} of {total:,} runs"

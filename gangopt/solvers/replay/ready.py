@@ -31,13 +31,15 @@ def check_durations(workload: JobTable) -> None:
     if short.any():
         job = int(np.argmax(short))
         raise InputError(
-            f"job {workload.ids[job]}: a duration of {workload.duration[job]:g} s is lost beside its arrival at "
-            f"{workload.arrival[job]:.17g} s; longer durations or arrivals nearer 0 are needed"
+            f"job {workload.ids[job]}: a duration of {workload.duration[job]:g} s is lost beside its arrival "
+            f"{workload.arrival[job] - workload.begin:.17g} s after the first one; longer durations or arrivals nearer "
+            "each other are needed"
         )
 
 
 def _unresolved(workload: JobTable) -> npt.NDArray[np.bool_]:
-    return np.asarray(workload.arrival + workload.duration == workload.arrival)
+    arrival = workload.arrival - workload.begin
+    return np.asarray(arrival + workload.duration == arrival)
 
 
 def check_sizes(workload: JobTable, n_gpus: int, cluster: str) -> None:

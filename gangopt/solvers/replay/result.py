@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gangopt.instances.workload_notices import Notice
     from gangopt.solvers.replay.log import Log
 
-__all__ = ["METRICS", "Replay"]
+__all__ = ["METRICS", "Replay", "Times"]
 
 METRICS: Mapping[str, str] = {
     "jobs": "jobs",
@@ -41,6 +41,15 @@ METRICS: Mapping[str, str] = {
 """Unit of each metric, by name."""
 
 
+@dataclass(frozen=True)
+class Times:
+    """When each job began to wait, started first and ended, in s since the first arrival, shape (jobs,)."""
+
+    submitted: Floats
+    first_start: Floats
+    end: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Replay:
     """One workload under one policy.
@@ -52,8 +61,7 @@ class Replay:
     cluster : name of the cluster, empty where GPUs were only counted
     n_gpus : GPUs of the cluster
     seed : of the policy's random numbers
-    submitted : s, when each job began to wait: at its arrival, or when the phase before it in its app had ended
-    first_start, end : s on the workload's clock, shape (jobs,)
+    after : when each job was submitted, first started and ended, in s since the first arrival
     executed : s that each job held GPUs, shape (jobs,)
     service : GPU s that each job held, shape (jobs,)
     starts : how often each job started, shape (jobs,)
@@ -70,9 +78,7 @@ class Replay:
     cluster: str
     n_gpus: int
     seed: int
-    submitted: Floats
-    first_start: Floats
-    end: Floats
+    after: Times
     executed: Floats
     service: Floats
     starts: Ints
@@ -84,26 +90,41 @@ class Replay:
     notices: tuple[Notice, ...] = ()
 
     @cached_property
+    def submitted(self) -> Floats:
+        """When each job began to wait, in s on the workload's clock: at its arrival, or after the phases before it."""
+        return np.asarray(self.workload.begin + self.after.submitted)
+
+    @cached_property
+    def first_start(self) -> Floats:
+        """When each job started first, in s on the workload's clock."""
+        return np.asarray(self.workload.begin + self.after.first_start)
+
+    @cached_property
+    def end(self) -> Floats:
+        """When each job ended, in s on the workload's clock."""
+        return np.asarray(self.workload.begin + self.after.end)
+
+    @cached_property
     def jct(self) -> Floats:
         """Completion time of every job in s: from its arrival to its end."""
-        return np.asarray(self.end - self.workload.arrival)
+        return np.asarray(self.after.end - (self.workload.arrival - self.workload.begin))
 
     @cached_property
     def queueing(self) -> Floats:
         """Time in s that every job waited since it was submitted, before its first start and between runs."""
-        return np.asarray(self.end - self.submitted - self.executed)
+        return np.asarray(self.after.end - self.after.submitted - self.executed)
 
     @cached_property
     def rho(self) -> Floats:
         """Finish-time fairness of every app; a job without an app is one."""
-        return finish_time_fairness(self.workload, self.end, self.n_gpus)
+        return finish_time_fairness(self.workload.from_zero(), self.after.end, self.n_gpus)
 
     @cached_property
     def metrics(self) -> dict[str, float | int | None]:
         """Figures of the whole by name; their units are in METRICS."""
         if not len(self.workload):
             return {name: 0 if name in {"jobs", "preemptions"} else None for name in METRICS}
-        jct, span = self.jct, float(self.end.max() - self.workload.arrival.min())
+        jct, span = self.jct, float(self.after.end.max())
         return {
             "jobs": len(jct),
             "avg_jct": float(jct.mean()),
@@ -114,7 +135,7 @@ class Replay:
             "avg_queueing": float(self.queueing.mean()),
             "preemptions": int((self.starts - 1).sum()),
             "gpu_seconds": float(self.service.sum()),
-            "utilisation": float(self.service.sum()) / (self.n_gpus * span) if span else None,
+            "utilisation": float(self.service.sum()) / (self.n_gpus * span),
             "max_rho": float(self.rho.max()),
             "mean_rho": float(self.rho.mean()),
             "jain": jain(self.rho.tolist()) if self.rho.any() else None,
@@ -147,7 +168,7 @@ class Replay:
 
     def events(self) -> pl.DataFrame:
         """Return the log, one row an event: time (s), event, job, id, gpus, delay (s), machines."""
-        return self.log.frame(self.workload.ids)
+        return self.log.frame(self.workload.ids, self.workload.begin)
 
     def bins(self, *, gpus: int = 8, seconds: float = 4 * 3600.0) -> dict[str, dict[str, Any]]:
         """Return the figures of the four bins by size and length (Tiresias, table 3).

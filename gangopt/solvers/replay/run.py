@@ -15,7 +15,7 @@ from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine, Progress
 from gangopt.solvers.replay.machines import rule
 from gangopt.solvers.replay.ready import check_durations, check_sizes, ignored_demands
-from gangopt.solvers.replay.result import Replay
+from gangopt.solvers.replay.result import Replay, Times
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
@@ -90,9 +90,7 @@ def replay(
         cluster="" if where is None else where.name,
         n_gpus=n_gpus,
         seed=seed,
-        submitted=state.submitted,
-        first_start=state.first_start,
-        end=state.ended_at,
+        after=Times(state.submitted, state.first_start, state.ended_at),
         executed=state.executed(everyone),
         service=state.service(everyone),
         starts=state.starts,

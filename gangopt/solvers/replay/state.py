@@ -12,6 +12,7 @@ import numpy.typing as npt
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.machines import Machines, Place
 from gangopt.solvers.replay.records import Floats, Ints
+from gangopt.solvers.replay.ties import resolution_of
 
 if TYPE_CHECKING:
     from gangopt.instances.job_table import JobTable
@@ -27,7 +28,7 @@ Jobs = Ints | Sequence[int]
 class State:
     """Jobs, GPUs and the time, as a policy sees them. Policies read; only the engine changes anything.
 
-    Times are in s on the workload's clock, work in s of the logged duration on the logged GPUs, service in GPU s.
+    Times are in s since the first arrival, work in s of the logged duration on the logged GPUs, service in GPU s.
     Arrays have one entry a job, in the workload's order.
 
     Parameters
@@ -41,12 +42,16 @@ class State:
     Attributes
     ----------
     now : s
+    origin : s, the first arrival on the workload's clock: time 0 of all others
+    resolution : s; times closer than this are equal
+    service_resolution : GPU s; services closer than what the largest gang attains within the resolution are equal
     workload, cluster : as given
     n_gpus, n_free : GPUs there are, and those that no job holds
     machines : free GPUs by machine, None where GPUs are only counted
     arrived, ended : jobs that did so since the policy was asked last
     active : jobs that wait or run, in order of arrival
-    gpus, arrival, duration : of the workload
+    gpus, duration : of the workload
+    arrival : of each job, s since the first one
     status : 0 not yet submitted, 1 waiting, 2 running, 3 ended
     held : GPUs that each job holds
     first_start : when each job started first, infinite before
@@ -80,8 +85,11 @@ class State:
         self.ended: Ints = np.empty(0, dtype=np.int64)
         self.active: Ints = np.empty(0, dtype=np.int64)
         self.gpus: Ints = workload.gpus
-        self.arrival: Floats = workload.arrival
+        self.origin = workload.begin
+        self.arrival: Floats = workload.arrival - self.origin
         self.duration: Floats = workload.duration
+        self.resolution = resolution_of(self.arrival, self.gpus, self.duration, n_gpus)
+        self.service_resolution = self.resolution * int(self.gpus.max(initial=1))
         self.status: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
         self.held: Ints = np.zeros(n, dtype=np.int64)
         self.first_start: Floats = np.full(n, np.inf)
@@ -119,7 +127,7 @@ class State:
     def remaining(self, jobs: Jobs) -> Floats:
         """Return the work left of each job: s of its logged duration. Unknown to a real scheduler."""
         left = self._left[jobs]
-        at = np.flatnonzero(self.status[jobs] == RUNNING)
+        (at,) = (self.status[jobs] == RUNNING).nonzero()
         if len(at):
             chosen = np.asarray(jobs)[at]
             left[at] = (self.finish[chosen] - np.maximum(self.now, self._ready[chosen])) * self._rate[chosen]
@@ -151,7 +159,10 @@ class State:
         self.status[jobs] = WAITING
         self._since[jobs] = self.now
         self.submitted[jobs] = self.now
-        self.active = np.sort(np.concatenate([self.active, jobs]))
+        last = self.active[-1] if len(self.active) else -1
+        self.active = np.concatenate([self.active, jobs])
+        if jobs[0] < last:
+            self.active.sort()
 
     def start(self, jobs: Ints, gpus: Ints, rates: Floats, delays: Floats) -> None:
         """Let jobs run from now on, with progress after `delays` seconds; for the engine alone."""
@@ -174,7 +185,7 @@ class State:
         self._since[jobs] = self.now
 
     def end(self, jobs: Ints) -> None:
-        """Let running jobs end at their finish time, which is now; for the engine alone."""
+        """Let running jobs end whose finish is equal to now; for the engine alone."""
         self._leave(jobs)
         self._left[jobs] = 0.0
         self.status[jobs] = DONE
@@ -198,3 +209,7 @@ class State:
     def work_done(self, jobs: Jobs) -> Floats:
         """Return the sum of rate times time over the ended runs of each job, in s of its logged duration."""
         return self._done[jobs]
+
+    def work_resolution(self, jobs: Jobs) -> Floats:
+        """Return the work that each job does within the resolution at its last rate, in s of its logged duration."""
+        return np.asarray(self.resolution * self._rate[jobs])

@@ -25,7 +25,7 @@ class Timeline:
 
     Attributes
     ----------
-    edges : s, the borders of the stretches, shape (n + 1,)
+    edges : s since the first arrival, the borders of the stretches, shape (n + 1,)
     queue : mean number of waiting jobs, shape (n,)
     allocated : mean number of GPUs that jobs hold, shape (n,)
     used : mean number of GPUs of jobs that progress: held, without the seconds after each start, shape (n,)
@@ -95,7 +95,7 @@ def gantt(replay: Replay, columns: int = 1200, most_runs: int = 200_000) -> tupl
     -------
     grid : int array, shape (GPUs, columns)
         Job at the start of each stretch or, if none ran then, one that ran during it; -1 for none.
-    begin, end : s
+    begin, end : s since the first arrival
         Limits of the grid.
     runs : int
         Starts that it shows.

@@ -274,8 +274,8 @@ LOST = workload((0, 1, 5), (1e9, 1, 1e-9))
 
 def test_durations_that_the_clock_cannot_resolve_are_refused_or_left_out():
     message = (
-        "job j1: a duration of 1e-09 s is lost beside its arrival at 1000000000 s; longer durations or "
-        "arrivals nearer 0 are needed"
+        "job j1: a duration of 1e-09 s is lost beside its arrival 1000000000 s after the first one; "
+        "longer durations or arrivals nearer each other are needed"
     )
     with pytest.raises(InputError) as caught:
         gangopt.replay(LOST, 1, "fifo")
@@ -286,13 +286,13 @@ def test_durations_that_the_clock_cannot_resolve_are_refused_or_left_out():
     assert (notice.name, notice.message) == ("lost-durations", "job j1 has a duration that is lost beside its arrival")
 
 
-def test_jobs_that_end_at_their_arrival_have_no_shares_of_it(tmp_path):
-    # 16 times as fast as in the log, 2e-7 s at 1e9 s are none
+def test_jobs_shorter_than_the_spacing_of_their_arrivals_have_shares_of_it(tmp_path):
+    # 16 times as fast as in the log; 2e-7 s are none at 1e9 s, but the clock begins there
     columns = {"speed": ["async 1 0 0 0"], "ps": [1], "workers": [1]}
     jobs = workload((1e9, 1, 2e-7), **columns)
     played = contest(jobs, 16, ["drf?interval=1"])
     metrics = played.entries[0].replay.metrics
-    assert (metrics["makespan"], metrics["utilisation"], metrics["jain"]) == (0, None, None)
+    assert (metrics["makespan"], metrics["utilisation"], metrics["jain"]) == (2e-7 / 16, 1, 1)
     write_contest(played, tmp_path / "played.html")
     assert "drf" in contest_text(played)
 

@@ -129,7 +129,8 @@ def test_time_sharing_takes_turns(triples, n_gpus, quantum):
 
 def take_turns(triples, n_gpus, quantum):
     """Time-sharing second by second: at a multiple of the quantum those who wait go first, else those who run."""
-    jobs = [Job(number, *triple) for number, triple in enumerate(triples)]
+    begin = triples[0][0]
+    jobs = [Job(number, arrival - begin, *rest) for number, (arrival, *rest) in enumerate(triples)]
     ends, now, turn = {}, 0, None
     while len(ends) < len(jobs):
         event = turn == now
@@ -152,7 +153,7 @@ def take_turns(triples, n_gpus, quantum):
         for job in present:
             job.left -= job.runs
         now += 1
-    return [ends[number] for number in range(len(jobs))]
+    return [begin + ends[number] for number in range(len(jobs))]
 
 
 FIGURE_7 = [(0, 2, 2), (0, 1, 8), (0, 2, 6)]

@@ -159,13 +159,15 @@ IDLE = workload((100, 1, 700), (5000, 1, 700), (5010, 1, 700))
 
 @pytest.mark.parametrize("policy", ["drf?speed=linear", "optimus?speed=linear", "tetris?speed=linear", "slaq"])
 def test_decisions_stay_on_the_grid_after_idle_times(policy):
-    assert gangopt.replay(IDLE, 2, policy).first_start.tolist() == [600, 5400, 5400]
+    # the interval of 600 s counts from the first arrival
+    assert gangopt.replay(IDLE, 2, policy).first_start.tolist() == [100, 5500, 5500]
 
 
 @pytest.mark.parametrize("policy", ["drf?speed=linear&interval=0.1", "slaq?interval=0.1"])
 def test_an_arrival_on_the_grid_is_decided_at_once(policy):
-    # 3 x 0.1 is not 0.3: a multiple is what the product rounds to
-    assert gangopt.replay(workload((3 * 0.1, 1, 7)), 2, policy).first_start.tolist() == [3 * 0.1]
+    # 3 x 0.1 is not 0.3 in doubles, but equal to it
+    played = gangopt.replay(workload((0, 1, 7), (0.3, 1, 7)), 2, policy)
+    assert played.first_start.tolist() == [0, 0.3]
 
 
 def test_the_gpus_of_ended_jobs_are_given_to_the_last_one():

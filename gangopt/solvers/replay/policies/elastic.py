@@ -59,7 +59,7 @@ class Elastic:
         """Return the allocation of this interval, in order of arrival."""
         if self._speeds is None:
             self._speeds = speeds_of(state, self.speed, self.max_tasks)
-        if self._ticks.due(state.now):
+        if self._ticks.due(state.now, state.resolution):
             self._share(state, self._speeds)
         order = np.array([job for job in state.active.tolist() if job in self._gpus], dtype=np.int64)
         gpus: Ints = np.array([self._gpus[job] for job in order.tolist()], dtype=np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from gangopt.solvers.replay.records import Plan
 from gangopt.solvers.replay.state import State
+from gangopt.solvers.replay.ties import ascending
 
 __all__ = [
     "BestEffort",
@@ -80,7 +81,7 @@ class ShortestRemainingTime:
 
     def decide(self, state: State) -> Plan:
         """Return the jobs by remaining time; ties by arrival and file order."""
-        return Plan(state.active[np.argsort(state.remaining(state.active), kind="stable")])
+        return Plan(state.active[ascending(state.remaining(state.active), state.resolution)])
 
 
 @dataclass
@@ -92,7 +93,7 @@ class ShortestRemainingService:
     def decide(self, state: State) -> Plan:
         """Return the jobs by remaining service; ties by arrival and file order."""
         service = state.remaining(state.active) * state.gpus[state.active]
-        return Plan(state.active[np.argsort(service, kind="stable")])
+        return Plan(state.active[ascending(service, state.service_resolution)])
 
 
 def fifo() -> Fifo:

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from gangopt.errors import InputError
 from gangopt.instances.gittins import ServiceDistribution
 from gangopt.solvers.replay.policies.ticks import next_tick
-from gangopt.solvers.replay.records import Ints, Plan
+from gangopt.solvers.replay.records import Floats, Plan
 from gangopt.solvers.replay.state import State
+from gangopt.solvers.replay.ties import ascending, merged
 
-__all__ = ["Gittins", "LeastAttainedService", "distribution_of", "gittins", "las"]
+__all__ = ["ROUNDED", "Gittins", "LeastAttainedService", "distribution_of", "expected_service", "gittins", "las"]
+
+_LEAST_INDEX = 1e-300
+"""1 / GPU s; below any index but 0."""
+
+ROUNDED = 1e-9
+"""Share of an expected service that may be lost to rounding in the sums of all past jobs."""
 
 
 def distribution_of(state: State, given: ServiceDistribution | None) -> ServiceDistribution:
     """Return a distribution of services: the given one, or that of the replayed workload itself."""
     return ServiceDistribution(state.gpus * state.duration) if given is None else given
+
+
+def expected_service(index: Floats) -> Floats:
+    """Return the service in GPU s for an end that a Gittins index promises, a very large one for an index of 0.
+
+    Indices are compared by it, since services have a resolution and indices have none.
+    """
+    return np.asarray(1.0 / np.maximum(index, _LEAST_INDEX))
 
 
 @dataclass
@@ -42,7 +57,7 @@ class LeastAttainedService:
 
     def decide(self, state: State) -> Plan:
         """Return the jobs by attained service; ties by arrival and file order."""
-        order = state.active[np.argsort(state.service(state.active), kind="stable")]
+        order = state.active[ascending(state.service(state.active), state.service_resolution)]
         return Plan(order, wake=lambda after: _wake(after, self.interval))
 
 
@@ -63,7 +78,6 @@ class Gittins:
     interval: float = 60.0
     distribution: ServiceDistribution | None = None
     name: str = "2d-gittins"
-    _known: dict[float, float] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         _check_interval(self.name, self.interval)
@@ -72,16 +86,10 @@ class Gittins:
         """Return the jobs by index, the greatest first; ties by arrival and file order."""
         if self.distribution is None:
             self.distribution = distribution_of(state, None)
-        order = state.active[np.argsort(-self._indices(state, state.active), kind="stable")]
+        equal = state.service_resolution
+        index = self.distribution.best_index(merged(state.service(state.active), equal), equal)
+        order = state.active[ascending(expected_service(index), equal, ROUNDED)]
         return Plan(order, wake=lambda after: _wake(after, self.interval))
-
-    def _indices(self, state: State, jobs: Ints) -> np.ndarray:
-        """Return the index of each job, looked up where the same attained service was seen before."""
-        assert self.distribution is not None
-        values = state.service(jobs).tolist()
-        fresh = sorted({value for value in values if value not in self._known})
-        self._known.update(zip(fresh, self.distribution.best_index(np.array(fresh)).tolist(), strict=True))
-        return np.array([self._known[value] for value in values])
 
 
 def _check_interval(name: str, interval: float) -> None:
@@ -91,7 +99,7 @@ def _check_interval(name: str, interval: float) -> None:
 
 def _wake(state: State, interval: float) -> float:
     """Return when to look again: never while nobody waits."""
-    return next_tick(state.now, interval) if len(state.waiting) else math.inf
+    return next_tick(state.now, interval, state.resolution) if len(state.waiting) else math.inf
 
 
 def las(interval: float = 60.0) -> LeastAttainedService:

@@ -54,7 +54,7 @@ class Slaq:
         """Return the allocation of this interval, in order of arrival."""
         if self._given is None:
             self._given = np.zeros(len(state.gpus), dtype=np.int64)
-        if self._ticks.due(state.now):
+        if self._ticks.due(state.now, state.resolution):
             self._given[:] = 0
             self._given[state.active] = self._share(state)
         order = state.active[self._given[state.active] > 0]

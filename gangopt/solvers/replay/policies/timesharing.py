@@ -11,6 +11,7 @@ from gangopt.errors import InputError
 from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Plan
 from gangopt.solvers.replay.state import State
+from gangopt.solvers.replay.ties import ascending
 
 __all__ = ["TimeSharing", "time_sharing"]
 
@@ -19,9 +20,9 @@ __all__ = ["TimeSharing", "time_sharing"]
 class TimeSharing:
     """Every job runs for a quantum, then waits behind all that wait; nothing is changed while nobody waits.
 
-    Quanta end at multiples of the quantum on the workload's clock. In between, running jobs keep their GPUs and free
-    GPUs go to those that have waited longest. Where nobody waited, a
-    job that arrives just at the end of a quantum waits for the next one.
+    Quanta end at multiples of the quantum since the first arrival. In between, running jobs keep their GPUs and free
+    GPUs go to those that have waited longest. Where nobody waited, a job that arrives just at the end of a quantum
+    waits for the next one.
 
     Attributes
     ----------
@@ -44,8 +45,9 @@ class TimeSharing:
     def decide(self, state: State) -> Plan:
         """Return the jobs whose turn it is first; ties by arrival and file order."""
         running, waiting = state.running, state.waiting
-        waiting = waiting[np.argsort(-state.waited(waiting), kind="stable")]
-        turn = self._ticks.due(state.now) and bool(len(waiting) and state.waited(waiting[:1])[0] > 0)
+        waiting = waiting[ascending(-state.waited(waiting), state.resolution)]
+        somebody = bool(len(waiting) and state.waited(waiting[:1])[0] > state.resolution)
+        turn = self._ticks.due(state.now, state.resolution) and somebody
         order = np.concatenate([waiting, running] if turn else [running, waiting])
         return Plan(order, wake=lambda after: self._ticks.next if len(after.waiting) else math.inf)
 

@@ -12,14 +12,12 @@ from gangopt.errors import InputError
 from gangopt.instances.gittins import ServiceDistribution
 from gangopt.solvers.heuristics.network_placement import LIMIT
 from gangopt.solvers.replay.policies.packlimit import PackLimit
-from gangopt.solvers.replay.policies.service import distribution_of
+from gangopt.solvers.replay.policies.service import ROUNDED, distribution_of, expected_service
 from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State
+from gangopt.solvers.replay.ties import merged, ranks
 
 __all__ = ["Tiresias", "tiresias_g", "tiresias_l"]
-
-_SERVICE_TOLERANCE = 1e-9
-"""A service reaches a threshold that it misses by this much of the threshold."""
 
 
 @dataclass
@@ -92,7 +90,7 @@ class Tiresias:
         self._promote(state)
         queue = self._queues.queue[active]
         first = state.first_start[active]
-        keys = (first, -self._indices(state, active, queue), queue) if self.gittins else (first, queue)
+        keys = (first, self._index_ranks(state, active, queue), queue) if self.gittins else (first, queue)
         order = active[np.lexsort(keys)]
         # whom the plan stops may be promoted next
         return Plan(order, wake=lambda after: min(self._next_promotion(after), self._next_demotion(after)))
@@ -109,7 +107,7 @@ class Tiresias:
 
     def _demote(self, state: State, active: Ints) -> None:
         assert self._queues is not None
-        reached = self._service(state, active) * (1 + _SERVICE_TOLERANCE)
+        reached = self._service(state, active) + state.service_resolution
         below = np.searchsorted(self._limits, reached, side="right")
         self._queues.queue[active] = np.maximum(self._queues.queue[active], below)
 
@@ -128,7 +126,7 @@ class Tiresias:
         queues = self._queues
         assert queues is not None
         jobs, waited, limit = self._starving(state)
-        chosen = jobs[waited >= limit * (1 - _SERVICE_TOLERANCE)]
+        chosen = jobs[waited >= limit - state.resolution * max(1.0, self.knob or 0.0)]
         if not len(chosen):
             return
         queues.queue[chosen] = 0
@@ -156,15 +154,15 @@ class Tiresias:
             limit = np.minimum(limit, self.knob * (state.executed(jobs) - queues.executed_at_reset[jobs]))
         return jobs, waited, limit
 
-    def _indices(self, state: State, jobs: Ints, queue: Ints) -> Floats:
-        """Return the index of each job, 0 in the last queue."""
+    def _index_ranks(self, state: State, jobs: Ints, queue: Ints) -> Ints:
+        """Return the rank of each job's index, which is 0 in the last queue."""
         assert self.distribution is not None
         values = np.zeros(len(jobs))
         early = queue < len(self._limits)
         if early.any():
-            quanta = self._limits[queue[early]]
-            values[early] = self.distribution.index(self._service(state, jobs[early]), quanta)
-        return values
+            service = merged(self._service(state, jobs[early]), state.service_resolution)
+            values[early] = self.distribution.index(service, self._limits[queue[early]], state.service_resolution)
+        return ranks(expected_service(values), state.service_resolution, ROUNDED)
 
 
 def _after(now: float, seconds: float) -> float:

@@ -1,0 +1,99 @@
+"""Which times and services of a replay are equal, although they were added up in another order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangopt.solvers.replay.records import Floats, Ints
+
+__all__ = ["RESOLUTION", "ascending", "merged", "ranks", "resolution_of"]
+
+RESOLUTION = 1e-6
+"""s; times of a replay that are closer than this are equal."""
+
+_SPACING = 2.0**-46
+"""Least resolution relative to the length of a replay: 64 times the spacing of double-precision numbers there."""
+
+
+def resolution_of(arrival: Floats, gpus: Ints, duration: Floats, n_gpus: int) -> float:
+    """Return the resolution of a replay in s: `RESOLUTION`, or more where doubles do not tell that apart any more.
+
+    Parameters
+    ----------
+    arrival : s since the first arrival, ascending, shape (jobs,)
+    gpus : GPUs of each gang, shape (jobs,)
+    duration : s, shape (jobs,)
+    n_gpus : GPUs of the cluster
+    """
+    if not len(arrival):
+        return RESOLUTION
+    length = float(arrival[-1] + duration.max() + (gpus * duration).sum() / n_gpus)
+    return max(RESOLUTION, _SPACING * length)
+
+
+def ascending(values: Floats, resolution: float, share: float = 0.0) -> Ints:
+    """Return the stable order of values of which those closer than the resolution are equal.
+
+    Parameters
+    ----------
+    values : finite, shape (n,)
+    resolution : in the unit of the values
+    share : values are equal too if they differ by this share of the larger one
+    """
+    order = values.argsort(kind="stable")
+    ordered = values[order]
+    steps = ordered[1:] - ordered[:-1]
+    least = resolution + share * np.abs(ordered[1:]) if share else resolution
+    if not _noisy(steps, least):
+        return order
+    return _spread(order, _groups(steps, least)).argsort(kind="stable")
+
+
+def ranks(values: Floats, resolution: float, share: float = 0.0) -> Ints:
+    """Return the rank of each value, from 0; values closer than the resolution have the same.
+
+    Parameters
+    ----------
+    values : finite, shape (n,)
+    resolution, share : as in `ascending`
+    """
+    order = values.argsort(kind="stable")
+    ordered = values[order]
+    return _spread(order, _groups(ordered[1:] - ordered[:-1], resolution + share * np.abs(ordered[1:])))
+
+
+def merged(values: Floats, resolution: float) -> Floats:
+    """Return the values with those that are closer than the resolution replaced by the least of them.
+
+    Parameters
+    ----------
+    values : finite, shape (n,)
+    resolution : in the unit of the values
+    """
+    order = values.argsort(kind="stable")
+    ordered = values[order]
+    steps = ordered[1:] - ordered[:-1]
+    if not _noisy(steps, resolution):
+        return values
+    first = np.append(0, np.flatnonzero(steps > resolution) + 1)
+    return np.asarray(ordered[first][_spread(order, _groups(steps, resolution))])
+
+
+def _noisy(steps: Floats, least: Floats | float) -> bool:
+    """Return whether there are equal values that are not the same number."""
+    small = steps <= least
+    return bool(np.count_nonzero(small)) and bool(np.count_nonzero(steps[small]))
+
+
+def _groups(steps: Floats, least: Floats | float) -> Ints:
+    """Return the group of each of n ordered values from the n - 1 steps between them."""
+    groups = np.zeros(len(steps) + 1, dtype=np.int64)
+    np.cumsum(steps > least, out=groups[1:])
+    return groups
+
+
+def _spread(order: Ints, groups: Ints) -> Ints:
+    """Return groups of ordered values in the values' own order."""
+    spread = np.empty(len(order), dtype=np.int64)
+    spread[order] = groups[: len(order)]
+    return spread
