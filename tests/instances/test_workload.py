@@ -214,3 +214,15 @@ def test_the_class_loads_without_polars():
     code = "import sys, gangopt; gangopt.Workload; print('polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_times_from_the_first_arrival():
+    columns = {"id": ["a", "b"], "arrival": [7.5, 10], "gpus": [1, 2], "duration": [3, 4], "start": [8, 11]}
+    jobs = Workload.from_columns(columns)
+    assert jobs.begin == 7.5
+    from_zero = jobs.from_zero()
+    assert from_zero.arrival.tolist() == [0, 2.5]
+    assert from_zero.duration.tolist() == [3, 4]
+    assert not from_zero.has("start")
+    assert from_zero.from_zero() is from_zero
+    assert Workload.from_columns({"id": [], "arrival": [], "gpus": []}).begin == 0
