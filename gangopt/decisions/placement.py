@@ -13,8 +13,8 @@ PROBLEM = Problem(
     noun="placement",
     summary="place the parameter servers and workers of every job on servers",
     sense="minimise",
-    objective="transfer or completion time of the placed jobs, and a charge for each job paused beyond the fewest "
-    "that counting forces",
+    objective="transfer or completion time of the placed jobs, the charges of paused ones, and one for each job "
+    "paused beyond the fewest that counting forces",
     unit="s",
     instance="gangopt.instances.placement:PlacementInstance",
     solution="gangopt.instances.placement_solution:PlacementSolution",
@@ -65,6 +65,7 @@ PROBLEM = Problem(
         "paused_beyond_count": "jobs",
         "transfer_time": "s",
         "completion_time": "s",
+        "pause_charge": "s",
         "hosts": "pairs of job and server",
     },
     default_methods=("exact", "optimus", "spread", "pack", "random"),

@@ -114,7 +114,7 @@ def _choices(
 ) -> list[Choice]:
     smaller = _least_of_smaller(fitted)
     p, w = np.nonzero(np.isfinite(fitted))
-    part = transfer_parts(instance.allocation, np.full(len(p), j), p + 1, w + 1)
+    part = transfer_parts(instance.allocation, np.full(len(p), j), p + 1, w + 1, fitted[p, w])
     useful = fitted[p, w] - part < smaller[p, w]
     found = []
     for a, b, transfers in zip(p[useful].tolist(), w[useful].tolist(), part[useful].tolist(), strict=True):
@@ -153,4 +153,5 @@ def _relative(job: JobData, ps: int, workers: int) -> JobData:
         worker_bandwidth=job.worker_bandwidth / job.ps_bandwidth,
         steps=1.0,
         compute=0.0,
+        pause_charge=0.0,
     )

@@ -27,6 +27,7 @@ class JobData:
     ps_need, worker_need : of one task by resource, in the counts of `PlacementData`
     size, ps_bandwidth, worker_bandwidth : S_j (MB), B_j and b_j (MB/s)
     steps, compute : Q_j, and seconds of a step beside its transfers
+    pause_charge : seconds charged for the job if it is paused
     completion : whether the time to finish counts, not the transfer time
     hosts : whether both terms are charged on every host
     """
@@ -41,6 +42,7 @@ class JobData:
     worker_bandwidth: float
     steps: float
     compute: float
+    pause_charge: float
     completion: bool
     hosts: bool
 
@@ -151,6 +153,7 @@ def _jobs(instance: PlacementInstance, used: np.ndarray, unit: np.ndarray) -> tu
             worker_bandwidth=float(instance.worker_bandwidth[j]),
             steps=float(instance.steps[j]),
             compute=float(instance.compute[j]),
+            pause_charge=float(instance.pause_charge[j]),
             completion=instance.objective == "completion",
             hosts=instance.charge == "hosts",
         )

@@ -145,7 +145,8 @@ def _objective(
     data: PlacementData,
     levels: Sequence[Sequence[Level]],
 ) -> LinearExpression:
-    coefficients, variables = [instance.pause_cost] * len(data.jobs), list(block.paused.values())
+    coefficients = [instance.pause_cost + job.pause_charge for job in data.jobs]
+    variables = list(block.paused.values())
     for job, of_job in zip(data.jobs, levels, strict=True):
         fixed, a_second = job.charge()
         coefficients += [fixed + a_second * level.time for level in of_job]

@@ -63,7 +63,8 @@ def fill_pieces(
         _add_pieces(block, data, pieces)
         _add_levels(block, data, all_times)
         pause = instance.pause_cost
-        coefficients, variables = [pause] * len(data.jobs), list(block.paused.values())
+        coefficients = [pause + job.pause_charge for job in data.jobs]
+        variables = list(block.paused.values())
         for job, times in zip(data.jobs, all_times, strict=True):
             fixed, a_second = job.charge()
             coefficients += [fixed + a_second * time for time in times]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from pyomo.common.gc_manager import PauseGC
@@ -138,9 +139,10 @@ def _objective(block: Any, instance: PlacementInstance, data: PlacementData) -> 
     coefficients, variables = [], []
     for job in data.jobs:
         fixed, a_second = job.charge()
-        coefficients += [fixed - pause, a_second]
+        coefficients += [fixed - pause - job.pause_charge, a_second]
         variables += [block.placed[job.index], block.transfer_time[job.index]]
-    constant = pause * (len(data.jobs) - instance.fewest_paused)
+    charges = math.fsum(job.pause_charge for job in data.jobs)
+    constant = pause * (len(data.jobs) - instance.fewest_paused) + charges
     return linear(coefficients, variables, constant)
 
 

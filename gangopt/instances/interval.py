@@ -16,9 +16,9 @@ from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.contract import Instance, Score, Violation
 from gangopt.instances.interval_times import (
     Smallest,
+    fitted_times,
     full_transfer,
     smallest_configurations,
-    transfer_parts,
 )
 from gangopt.instances.placement import MAX_TASKS, TRANSFERS_PER_STEP, PlacementInstance
 from gangopt.instances.placement_counting import most_jobs_by_counting
@@ -33,8 +33,8 @@ INTERVAL = 600.0
 
 MAX_INTERVAL = 1e9
 CAPACITY_SUM_TOLERANCE = 1e-9
-LEAST_WEIGHT = 1e-6
-"""Steps, as a share of Q_j, for which a placement counts the transfers of a job whose fitted time has none."""
+LEAST_WEIGHT = 1e-9
+"""Part of its fitted time that a placement counts as the transfers of a job whose fitted time has none."""
 
 
 @dataclass(frozen=True)
@@ -252,8 +252,9 @@ class IntervalInstance(Instance):
     def placement_of(self, allocation: AllocationSolution) -> PlacementInstance:
         """Return the placement that an allocation leaves to be decided, with the times to finish as its objective.
 
-        Its steps and seconds of a step are such that a placed job costs T_j. A job whose fitted time has no transfers
-        counts a millionth of them, so that of two placements with equal times the one with less transfer is preferred.
+        Its steps and seconds of a step are such that a placed job costs T_j, and a paused one its `pause_charge`. A job
+        whose fitted time has no transfers counts a billionth of it as such, so that of two placements with equal times
+        the one with less transfer is preferred.
 
         Parameters
         ----------
@@ -265,12 +266,13 @@ class IntervalInstance(Instance):
         """
         ps = np.array(allocation.parameter_servers, dtype=np.int64)
         workers = np.array(allocation.workers, dtype=np.int64)
-        fitted = self.allocation.completion_times(ps, workers)
-        parts = transfer_parts(self.allocation, np.arange(len(ps)), ps, workers)
+        fitted, parts = fitted_times(self.allocation, ps, workers)
         full = full_transfer(self.size, self.ps_bandwidth, self.worker_bandwidth, ps, workers)
-        steps = np.maximum(parts / (TRANSFERS_PER_STEP * full), LEAST_WEIGHT * self.allocation.steps)
+        steps = np.maximum(parts, LEAST_WEIGHT * fitted) / (TRANSFERS_PER_STEP * full)
         compute = np.divide(fitted - parts, steps, out=np.zeros_like(steps), where=steps > 0)
-        return self._placed(ps, workers, objective="completion", steps=steps, compute=compute)
+        return self._placed(
+            ps, workers, objective="completion", steps=steps, compute=compute, pause_charge=self.pause_charge
+        )
 
     def _check_configurations(self, solution: AllocationSolution) -> list[Violation]:
         J = len(self.allocation.jobs)
@@ -326,9 +328,9 @@ class IntervalInstance(Instance):
         ps, workers = placement.parameter_servers, placement.workers
         placed = np.array([bool(pieces) for pieces in solution.placement.pieces])
         transfer = placement.transfer_times(solution.placement)
-        fitted = self.allocation.completion_times(ps, workers)
+        fitted, parts = fitted_times(self.allocation, ps, workers)
         full = full_transfer(self.size, self.ps_bandwidth, self.worker_bandwidth, ps, workers)
-        saved = transfer_parts(self.allocation, np.arange(len(ps)), ps, workers) * (1 - transfer / full)
+        saved = parts * (1 - transfer / full)
         times = np.where(placed, fitted - saved, self.pause_charge)
         return times, np.where(placed, fitted, self.pause_charge), transfer
 

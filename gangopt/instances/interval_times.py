@@ -9,13 +9,32 @@ from numpy.typing import NDArray
 
 from gangopt.instances.allocation import AllocationInstance
 
-__all__ = ["Smallest", "full_transfer", "smallest_configurations", "transfer_parts"]
+__all__ = ["Smallest", "fitted_times", "full_transfer", "smallest_configurations", "transfer_parts"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
-def transfer_parts(allocation: AllocationInstance, jobs: IntArray, ps: IntArray, workers: IntArray) -> FloatArray:
+def fitted_times(allocation: AllocationInstance, ps: IntArray, workers: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the fitted times of all jobs and the seconds of them that are transfers.
+
+    Parameters
+    ----------
+    allocation : the jobs
+    ps, workers : tasks of every job, an allowed configuration, shape (J,)
+
+    Returns
+    -------
+    tuple of two ndarray
+        Shape (J,).
+    """
+    fitted = allocation.completion_times(ps, workers)
+    return fitted, transfer_parts(allocation, np.arange(len(ps)), ps, workers, fitted)
+
+
+def transfer_parts(
+    allocation: AllocationInstance, jobs: IntArray, ps: IntArray, workers: IntArray, fitted: FloatArray
+) -> FloatArray:
     r"""Return the seconds of fitted times that are transfers.
 
     The term in w/p of the fitted step times the steps left: :math:`Q_j \theta_1 / p` for async (eqn 3 divides by w)
@@ -26,15 +45,17 @@ def transfer_parts(allocation: AllocationInstance, jobs: IntArray, ps: IntArray,
     allocation : the jobs
     jobs : index of the job of each entry, shape (n,)
     ps, workers : its tasks, shape (n,)
+    fitted : its fitted time with them, seconds, shape (n,)
 
     Returns
     -------
     ndarray
-        Shape (n,).
+        Shape (n,), at most the fitted times.
     """
     modes, theta = np.array(allocation.mode)[jobs], allocation.theta[jobs]
     step = np.where(modes == "async", theta[:, 1] / ps, theta[:, 2] * workers / ps)
-    return np.where(modes == "table", 0.0, step * allocation.steps[jobs])
+    # a fitted time that is all transfers is the same number but for rounding, which must not leave less than no time
+    return np.minimum(np.where(modes == "table", 0.0, step * allocation.steps[jobs]), fitted)
 
 
 def full_transfer(

@@ -38,6 +38,9 @@ MAX_AMOUNT = 1e9
 PER_UNIT = 1_000_000
 """Capacities and demands count in whole millionths of a unit, so that whether tasks fit a server is exact."""
 
+MAX_TIMES = 1e60
+"""Largest steps, seconds of a step and charge: an interval derives them from products of numbers of up to 1e15."""
+
 MAX_SUM = 4e18
 """Largest sum of capacities or demands in millionths: it fits a 64-bit integer."""
 
@@ -59,7 +62,8 @@ class PlacementInstance(Instance):
     the first term over the servers with a parameter server of the job, the second over those with a worker
     (`charge="tasks"`), or both over every server that hosts the job (`charge="hosts"`, as the proof of Theorem 1
     reads). The most jobs are placed first; then the sum of t_j (`objective="transfer"`) or of the times to finish,
-    Q_j (compute_j + 2 t_j) (`objective="completion"`), over the placed jobs is to be least.
+    Q_j (compute_j + 2 t_j) (`objective="completion"`), over the placed jobs, and of `pause_charge` over the paused
+    ones, is to be least. Without charges it does not matter which jobs are paused.
 
     Attributes
     ----------
@@ -77,6 +81,7 @@ class PlacementInstance(Instance):
     worker_bandwidth : b_j, MB/s of one worker, above 0, shape (J,)
     steps : Q_j, steps left, None for 1 everywhere; used by `completion` only, shape (J,)
     compute : seconds of a step beside its transfers, None for 0; used by `completion` only, shape (J,)
+    pause_charge : seconds charged for the job if it is paused, None for 0, shape (J,)
     objective : `transfer` or `completion`
     charge : `tasks` or `hosts`
     capacity_millionths, ps_millionths, worker_millionths : the amounts in whole millionths of the unit, nearest
@@ -110,6 +115,7 @@ class PlacementInstance(Instance):
     # None is accepted and replaced at construction, so that readers of these fields never meet it
     steps: FloatArray = None  # type: ignore[assignment]
     compute: FloatArray = None  # type: ignore[assignment]
+    pause_charge: FloatArray = None  # type: ignore[assignment]
     objective: Literal["transfer", "completion"] = "transfer"
     charge: Literal["tasks", "hosts"] = "tasks"
     capacity_millionths: IntArray = field(init=False, compare=False, repr=False)
@@ -138,9 +144,9 @@ class PlacementInstance(Instance):
             self._set(name, checks.numbers(name, getattr(self, name), (rows, R), high=MAX_AMOUNT))
         for name in ("size", "ps_bandwidth", "worker_bandwidth"):
             self._set(name, checks.numbers(name, getattr(self, name), (J,), low=1e-9, high=1e12))
-        for name, default in (("steps", 1.0), ("compute", 0.0)):
+        for name, default in (("steps", 1.0), ("compute", 0.0), ("pause_charge", 0.0)):
             value = getattr(self, name)
-            self._set(name, checks.numbers(name, np.full(J, default) if value is None else value, (J,), high=1e12))
+            self._set(name, checks.numbers(name, np.full(J, default) if value is None else value, (J,), high=MAX_TIMES))
         self._count_in_millionths()
         self._freeze()
 
@@ -211,15 +217,15 @@ class PlacementInstance(Instance):
 
     @cached_property
     def pause_cost(self) -> float:
-        """Seconds charged for a paused job: 1 + the cost of all jobs at their longest transfer time.
+        """Seconds charged for a job paused beyond the fewest: 1 + all jobs at their longest time or `pause_charge`.
 
-        So one more job placed always outweighs every difference in transfer time.
+        So one more job placed always outweighs every difference in time.
         """
         longest = np.maximum(
             self.size * self.workers / (self.parameter_servers * self.ps_bandwidth),
             self.size * self.parameter_servers / (self.parameter_servers * self.worker_bandwidth),
         )
-        return 1.0 + math.fsum(self._costs(longest).tolist())
+        return 1.0 + math.fsum(np.maximum(self._costs(longest), self.pause_charge).tolist())
 
     def _costs(self, transfer: FloatArray) -> FloatArray:
         if self.objective == "transfer":
@@ -309,10 +315,11 @@ class PlacementInstance(Instance):
     def evaluate(self, solution: PlacementSolution) -> Score:
         r"""Return the objective and the figures of a feasible placement.
 
-        .. math:: \sum_{j\ \text{placed}} g_j(t_j) + W (\text{paused} - \text{fewest paused})
+        .. math:: \sum_{j\ \text{placed}} g_j(t_j) + \sum_{j\ \text{paused}} c_j
+            + W (\text{paused} - \text{fewest paused})
 
-        with g_j(t) = t or Q_j (compute_j + 2 t), W `pause_cost` and the fewest paused by counting alone. Where no more
-        than these are paused, the objective is the time itself, and so is every gap.
+        with g_j(t) = t or Q_j (compute_j + 2 t), c_j `pause_charge`, W `pause_cost` and the fewest paused by counting
+        alone. Where no more than these are paused, the objective is the time itself, and so is every gap.
 
         Parameters
         ----------
@@ -322,7 +329,8 @@ class PlacementInstance(Instance):
         -------
         Score
             Metrics: `jobs_placed`, `jobs_paused`, `paused_beyond_count`, `transfer_time` (sum of t_j, s), `hosts`
-            (pairs of job and server), and with `completion` `completion_time` (s).
+            (pairs of job and server), with `completion` `completion_time` (s, of the placed jobs), and with charges
+            `pause_charge` (s, of the paused jobs).
         """
         placed = np.array([bool(pieces) for pieces in solution.pieces])
         times = self.transfer_times(solution)
@@ -338,7 +346,10 @@ class PlacementInstance(Instance):
         }
         if self.objective == "completion":
             metrics["completion_time"] = cost
-        return Score(cost + self.pause_cost * beyond, metrics)
+        charges = math.fsum(self.pause_charge[~placed].tolist())
+        if self.pause_charge.any():
+            metrics["pause_charge"] = charges
+        return Score(cost + charges + self.pause_cost * beyond, metrics)
 
 
 def _columns(solution: PlacementSolution) -> tuple[IntArray, IntArray, IntArray, IntArray]:

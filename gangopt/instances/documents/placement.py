@@ -48,6 +48,7 @@ class JobDocument(_Part):
     worker_bandwidth: Positive = Field(description="bandwidth of one worker, in MB/s")
     steps: Amount = Field(default=1.0, description="steps left; used by the objective completion only")
     compute: Amount = Field(default=0.0, description="seconds of a step beside its transfers; completion only")
+    pause_charge: Amount = Field(default=0.0, description="seconds charged for the job if it is paused")
 
 
 class PlacementDocument(InstanceDocument):
@@ -118,7 +119,7 @@ class PlacementDocument(InstanceDocument):
         )
 
 
-_COLUMNS = ("parameter_servers", "workers", "size", "ps_bandwidth", "worker_bandwidth", "steps", "compute")
+_COLUMNS = ("parameter_servers", "workers", "size", "ps_bandwidth", "worker_bandwidth", "steps", "compute", "pause_charge")
 
 
 def _row(names: tuple[str, ...], amounts: dict[str, float], where: str) -> list[float]:

@@ -38,9 +38,9 @@ def levels_within(
 ) -> list[list[Level]]:
     """Return the levels that a placement better than a known one can have.
 
-    A job that is placed costs at least its cost alone on the empty servers. What the objective leaves above the sum of
-    these is all that one job can cost more. Nothing is left out where the known placement pauses more jobs than
-    counting forces.
+    A job that is placed costs at least its cost alone on the empty servers, and a paused one its charge. What the
+    objective leaves above the least sum of these is all that one job can cost more. Nothing is left out where the known
+    placement pauses more jobs than counting forces.
 
     Parameters
     ----------
@@ -55,19 +55,13 @@ def levels_within(
     """
     if objective >= instance.pause_cost:
         return [list(of_job) for of_job in levels]
-    least = {job.index: _cost(job, of_job[0].time) for job, of_job in zip(data.jobs, levels, strict=True) if of_job}
-    placed = len(data.jobs) - instance.fewest_paused
-    ascending = sorted(least.values())
-    cheapest = sum(ascending[: placed - 1]), sum(ascending[:placed])
+    alone = _Alone(data, levels, len(data.jobs) - instance.fewest_paused)
     # the margin keeps a placement as good as the known one from being cut off by rounding
-    margin = 1e-9 * max(1.0, abs(objective))
-    kept: list[list[Level]] = []
-    for job, of_job in zip(data.jobs, levels, strict=True):
-        others = cheapest[0]
-        if of_job and least[job.index] <= ascending[placed - 1]:
-            others = cheapest[1] - least[job.index]
-        kept.append([level for level in of_job if _cost(job, level.time) <= objective - others + margin])
-    return kept
+    room = objective + 1e-9 * max(1.0, abs(objective))
+    return [
+        [level for level in of_job if alone.others(job) + _cost(job, level.time) <= room]
+        for job, of_job in zip(data.jobs, levels, strict=True)
+    ]
 
 
 def sum_alone(instance: PlacementInstance, data: PlacementData, levels: Sequence[Sequence[Level]]) -> float:
@@ -82,12 +76,45 @@ def sum_alone(instance: PlacementInstance, data: PlacementData, levels: Sequence
     Returns
     -------
     float
-        The least costs of as many jobs as counting lets be placed, in seconds, and the charge for those of them that
-        fit nowhere.
+        The least costs of as many jobs as counting lets be placed, in seconds, the charges of the others, and
+        `pause_cost` for those of them that fit nowhere.
     """
-    least = sorted(_cost(job, of_job[0].time) for job, of_job in zip(data.jobs, levels, strict=True) if of_job)
     placed = len(data.jobs) - instance.fewest_paused
-    return math.fsum(least[:placed]) + instance.pause_cost * max(0, placed - len(least))
+    alone = _Alone(data, levels, placed)
+    return alone.total + instance.pause_cost * max(0, placed - alone.possible)
+
+
+class _Alone:
+    """The least that jobs cost if each is placed alone on the empty servers, or paused.
+
+    With as many placed as counting allows, those are placed that gain the most over their charge: taking one more job
+    of the others costs no less.
+
+    Parameters
+    ----------
+    data : the placement in whole numbers
+    levels : of every job, ascending, all of them
+    placed : jobs that are placed, at most
+    """
+
+    def __init__(self, data: PlacementData, levels: Sequence[Sequence[Level]], placed: int) -> None:
+        self._least = {
+            job.index: _cost(job, of_job[0].time) for job, of_job in zip(data.jobs, levels, strict=True) if of_job
+        }
+        by_gain = sorted(self._least, key=lambda j: self._least[j] - data.jobs[j].pause_charge)
+        self.possible = len(by_gain)
+        self._placed = set(by_gain[:placed])
+        last = by_gain[placed - 1] if 0 < placed <= len(by_gain) else None
+        charges = [job.pause_charge for job in data.jobs if job.index not in self._placed]
+        self.total = math.fsum([*charges, *(self._least[j] for j in self._placed)])
+        # beside a job that is none of these, the last of them is paused
+        self._but_one = math.inf if last is None else self.total - self._least[last] + data.jobs[last].pause_charge
+
+    def others(self, job: JobData) -> float:
+        """Return the least that the other jobs cost in seconds when a job is placed."""
+        if job.index in self._placed:
+            return self.total - self._least[job.index]
+        return self._but_one - job.pause_charge
 
 
 def _cost(job: JobData, time: float) -> float:

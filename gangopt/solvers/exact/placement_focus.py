@@ -33,8 +33,8 @@ def focus(
     r"""Let a model look for what is better than a known placement, in units of its objective.
 
     A placement that pauses only the fewest jobs can be improved only by one that pauses as few: with the row
-    :math:`\sum_j u_j = \text{fewest}` (`fewest_paused`) the charge for pausing, which may be larger than the times by
-    many orders of magnitude, leaves the objective. A model whose numbers are not far apart is left alone.
+    :math:`\sum_j u_j = \text{fewest}` (`fewest_paused`) the cost of pausing one more, which may be larger than the
+    times by many orders of magnitude, leaves the objective. A model whose numbers are not far apart is left alone.
 
     Parameters
     ----------
@@ -58,7 +58,9 @@ def focus(
         row = LinearExpression(linear_coefs=[1] * len(paused), linear_vars=paused)
         model.fewest_paused = Constraint(expr=(row, instance.fewest_paused))
         left = {id(variable) for variable in paused}
+        charges = zip(instance.pause_charge.tolist(), paused, strict=True)
         terms, constant = [term for term in terms if id(term[1]) not in left], 0.0
+        terms += [(charge, variable) for charge, variable in charges if charge]
     model.objective.set_value(
         LinearExpression(
             constant=constant / unit,

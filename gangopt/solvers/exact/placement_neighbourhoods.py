@@ -129,6 +129,7 @@ def neighbourhood_of(
             "worker_bandwidth",
             "steps",
             "compute",
+            "pause_charge",
         )
     }
     part = replace(
