@@ -52,6 +52,9 @@ class Form:
     """`(instance, value) -> float`: the decision's objective for a value of the model's, where the two differ."""
     relaxes: bool = False
     """Whether its optimum is only a bound: the solution read from it may be worse."""
+    sharpened: str = ""
+    """`(model, instance, objective, agreed) -> float or None`: seen from a solution that a solver found, replaces the
+    model's objective by one in which tolerances matter less and returns the value of one unit; None if all is well."""
     noun: str = ""
     instance: str = ""
     solution: str = ""
@@ -86,6 +89,10 @@ class Form:
     def report(self, instance: Any, value: float) -> float:  # noqa: ANN401 - each decision has its own type
         """Return the decision's objective that a value of the model's objective stands for; it grows with the value."""
         return float(resolve(self.reported)(instance, value)) if self.reported else value
+
+    def sharpen(self, model: Any, instance: Any, objective: float, *, agreed: bool) -> float | None:  # noqa: ANN401
+        """Return what one unit of the model's new objective stands for; None if the model is left as it is."""
+        return resolve(self.sharpened)(model, instance, objective, agreed=agreed) if self.sharpened else None
 
     def __str__(self) -> str:
         return f"form {self.name} of {self.noun}"

@@ -7,6 +7,8 @@ from gangopt.registry import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations.placement"
+_REPORTED = f"{_FORMS}:reported_seconds"
+_SHARPENED = "gangopt.solvers.exact.placement_focus:sharpened"
 _HEURISTICS = "gangopt.solvers.heuristics.placement"
 
 PROBLEM = Problem(
@@ -23,13 +25,27 @@ PROBLEM = Problem(
     forms={
         item.name: item
         for item in (
-            Form("tasks", _FORMS, "counts for every server and job, big-M transfer rows; readable, for small cases"),
-            Form("pieces", _FORMS, "a binary for every server and piece of a job, one level a job"),
+            Form(
+                "tasks",
+                _FORMS,
+                "counts for every server and job, big-M transfer rows; readable, for small cases",
+                reported=_REPORTED,
+                sharpened=_SHARPENED,
+            ),
+            Form(
+                "pieces",
+                _FORMS,
+                "a binary for every server and piece of a job, one level a job",
+                reported=_REPORTED,
+                sharpened=_SHARPENED,
+            ),
             Form(
                 "levels",
                 _FORMS,
                 "pieces on classes of equal servers, one level a job: the bound of the exact method",
+                reported=_REPORTED,
                 relaxes=True,
+                sharpened=_SHARPENED,
             ),
         )
     },

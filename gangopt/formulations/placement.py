@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.formulations.placement_levels import fill_levels, hint_levels, levels_model, read_levels
 from gangopt.formulations.placement_pieces import fill_pieces, hint_pieces, pieces_model, read_pieces
 from gangopt.formulations.placement_tasks import fill_tasks, hint_tasks, read_tasks, tasks_model
+
+if TYPE_CHECKING:
+    from gangopt.instances.placement import PlacementInstance
 
 __all__ = [
     "fill_levels",
@@ -18,5 +23,11 @@ __all__ = [
     "read_levels",
     "read_pieces",
     "read_tasks",
+    "reported_seconds",
     "tasks_model",
 ]
+
+
+def reported_seconds(_instance: PlacementInstance, value: float) -> float:
+    """Return the objective for a value of a form's, which rounding may take below 0."""
+    return max(0.0, value)

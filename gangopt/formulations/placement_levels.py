@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
     Constraint,
-    Expression,
     NonNegativeIntegers,
     RangeSet,
     Var,
@@ -19,6 +17,7 @@ from pyomo.environ import (
 
 from gangopt.formulations.placement_capacities import add_class_capacities
 from gangopt.formulations.placement_data import Level, PlacementData, levels_of
+from gangopt.formulations.placement_goal import add_goal_of_levels
 from gangopt.formulations.placement_packing import ClassPieces, pack_pieces
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
@@ -91,7 +90,7 @@ def fill_levels(
         )
         _add_tasks(block, data, levels)
         _add_capacities(block, data)
-        block.objective_value = Expression(expr=_objective(block, instance, data, levels))
+        add_goal_of_levels(block, instance, data, [[level.time for level in of_job] for of_job in levels])
 
 
 def _most(data: PlacementData, j: int, c: int, x: int, y: int) -> int:
@@ -137,22 +136,6 @@ def _add_capacities(block: Any, data: PlacementData) -> None:  # noqa: ANN401
     for (j, _, c, x, y), variable in block.pieces.items():
         of_class[c].append((data.jobs[j].need((x, y)), variable))
     add_class_capacities(block, data, of_class)
-
-
-def _objective(
-    block: Any,  # noqa: ANN401
-    instance: PlacementInstance,
-    data: PlacementData,
-    levels: Sequence[Sequence[Level]],
-) -> LinearExpression:
-    coefficients = [instance.pause_cost + job.pause_charge for job in data.jobs]
-    variables = list(block.paused.values())
-    for job, of_job in zip(data.jobs, levels, strict=True):
-        fixed, a_second = job.charge()
-        coefficients += [fixed + a_second * level.time for level in of_job]
-        variables += [block.level[job.index, n] for n in range(len(of_job))]
-    constant = -instance.pause_cost * instance.fewest_paused
-    return linear(coefficients, variables, constant)
 
 
 def levels_model(instance: PlacementInstance, levels: Sequence[Sequence[Level]] | None = None) -> Any:  # noqa: ANN401

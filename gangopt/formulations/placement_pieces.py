@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, RangeSet, Var, minimize, value
+from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, RangeSet, Var, minimize, value
 
 from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
+from gangopt.formulations.placement_goal import add_goal_of_levels
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
@@ -62,14 +63,7 @@ def fill_pieces(
         block.level = Var([(j, n) for j, times in enumerate(all_times) for n in range(len(times))], domain=Binary)
         _add_pieces(block, data, pieces)
         _add_levels(block, data, all_times)
-        pause = instance.pause_cost
-        coefficients = [pause + job.pause_charge for job in data.jobs]
-        variables = list(block.paused.values())
-        for job, times in zip(data.jobs, all_times, strict=True):
-            fixed, a_second = job.charge()
-            coefficients += [fixed + a_second * time for time in times]
-            variables += [block.level[job.index, n] for n in range(len(times))]
-        block.objective_value = Expression(expr=linear(coefficients, variables, -pause * instance.fewest_paused))
+        add_goal_of_levels(block, instance, data, all_times)
 
 
 def _all_pieces(data: PlacementData, limits: Sequence[float | None]) -> list[Index]:

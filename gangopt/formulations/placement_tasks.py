@@ -6,11 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import (
     Binary,
     Constraint,
-    Expression,
     NonNegativeIntegers,
     NonNegativeReals,
     RangeSet,
@@ -20,7 +18,7 @@ from pyomo.environ import (
 
 from gangopt.formulations.deadline import require_time
 from gangopt.formulations.placement_data import JobData, PlacementData, levels_of
-from gangopt.formulations.rows import linear
+from gangopt.formulations.placement_goal import add_goal
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
 from gangopt.instances.placement import PlacementInstance
@@ -28,6 +26,10 @@ from gangopt.instances.placement_reasons import paused_reasons
 from gangopt.instances.placement_solution import PlacementSolution
 
 __all__ = ["BigM", "fill_tasks", "hint_tasks", "read_tasks", "tasks_model", "transfer_big_m"]
+
+
+LARGEST_TERM = 2.0**16
+"""Size of the longest transfer time in its rows: solvers let a row be off by 1e-6 or so, whatever its unit."""
 
 
 class BigM(NamedTuple):
@@ -85,7 +87,7 @@ def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401
     Optimus (EuroSys'18), section 4.2.
     """
     J, K = len(instance.jobs), len(instance.servers)
-    require_size("placement tasks", 4 * J * K + 2 * J)
+    require_size("placement tasks", 4 * J * K + 3 * J)
     data = PlacementData.of(instance)
     least = []
     block.jobs, block.servers = RangeSet(0, J - 1), RangeSet(0, K - 1)
@@ -98,6 +100,9 @@ def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401
         block.has_parameter_server = Var(*pairs, domain=Binary)
         block.has_worker = Var(*pairs, domain=Binary)
         block.placed = Var(block.jobs, domain=Binary)
+        # a column of its own, so that large charges are no part of an objective in which no job is paused
+        block.paused = Var(block.jobs, domain=Binary)
+        block.placed_or_paused = Constraint(block.jobs, rule=lambda b, j: b.placed[j] + b.paused[j] == 1)
         block.transfer_time = Var(block.jobs, domain=NonNegativeReals)
         for job in data.jobs:
             require_time()
@@ -107,7 +112,7 @@ def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401
                 block.placed[job.index].setub(0)
         _add_counting(block, data)
         _add_transfer(block, data, least)
-        block.objective_value = Expression(expr=_objective(block, instance, data))
+        _add_goal(block, instance, data)
 
 
 def _add_counting(block: Any, data: PlacementData) -> None:  # noqa: ANN401
@@ -134,16 +139,13 @@ def _add_counting(block: Any, data: PlacementData) -> None:  # noqa: ANN401
     block.server_capacity = Constraint(block.servers, range(len(data.resources)), rule=server_capacity)
 
 
-def _objective(block: Any, instance: PlacementInstance, data: PlacementData) -> LinearExpression:  # noqa: ANN401
-    pause = instance.pause_cost
+def _add_goal(block: Any, instance: PlacementInstance, data: PlacementData) -> None:  # noqa: ANN401
     coefficients, variables = [], []
     for job in data.jobs:
         fixed, a_second = job.charge()
-        coefficients += [fixed - pause - job.pause_charge, a_second]
-        variables += [block.placed[job.index], block.transfer_time[job.index]]
-    charges = math.fsum(job.pause_charge for job in data.jobs)
-    constant = pause * (len(data.jobs) - instance.fewest_paused) + charges
-    return linear(coefficients, variables, constant)
+        coefficients += [fixed, a_second, job.pause_charge]
+        variables += [block.placed[job.index], block.transfer_time[job.index], block.paused[job.index]]
+    add_goal(block, instance, coefficients, variables)
 
 
 def _most_on(data: PlacementData) -> dict[tuple[int, int], tuple[int, int]]:
@@ -156,8 +158,15 @@ def _most_on(data: PlacementData) -> dict[tuple[int, int], tuple[int, int]]:
     return most
 
 
+def _row_scale(job: JobData) -> float:
+    """Return the power of two by which the longest transfer time is about `LARGEST_TERM`; no digit of a row changes."""
+    longest = max(job.sends(0), job.receives(0))
+    return float(2.0 ** round(math.log2(LARGEST_TERM / longest)))
+
+
 def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None:  # noqa: ANN401
     jobs, most = data.jobs, _most_on(data)
+    scale = [_row_scale(job) for job in jobs]
 
     def parameter_server_present(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
         require_time()
@@ -176,7 +185,7 @@ def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None: 
         job = jobs[j]
         away = job.workers * b.placed[j] - b.workers_on[j, k]
         off = transfer_big_m(job, least[j], "parameter_server").value * (1 - b.has_parameter_server[j, k])
-        return b.transfer_time[j] >= job.size / (job.ps * job.ps_bandwidth) * away - off
+        return scale[j] * b.transfer_time[j] >= scale[j] * (job.size / (job.ps * job.ps_bandwidth) * away - off)
 
     block.parameter_server_transfer = Constraint(block.jobs, block.servers, rule=parameter_server_transfer)
 
@@ -185,12 +194,12 @@ def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None: 
         job = jobs[j]
         away = job.ps * b.placed[j] - b.parameter_servers_on[j, k]
         off = transfer_big_m(job, least[j], "worker").value * (1 - b.has_worker[j, k])
-        return b.transfer_time[j] >= job.size / (job.ps * job.worker_bandwidth) * away - off
+        return scale[j] * b.transfer_time[j] >= scale[j] * (job.size / (job.ps * job.worker_bandwidth) * away - off)
 
     block.worker_transfer = Constraint(block.jobs, block.servers, rule=worker_transfer)
 
     def least_transfer_time(b: Any, j: int) -> Any:  # noqa: ANN401
-        return b.transfer_time[j] >= least[j] * b.placed[j]
+        return scale[j] * b.transfer_time[j] >= scale[j] * least[j] * b.placed[j]
 
     block.least_transfer_time = Constraint(block.jobs, rule=least_transfer_time)
 
@@ -249,4 +258,5 @@ def hint_tasks(block: Any, instance: PlacementInstance, solution: PlacementSolut
             block.has_parameter_server[j, k].set_value(int(ps > 0 or job.hosts))
             block.has_worker[j, k].set_value(int(workers > 0 or job.hosts))
         block.placed[j].set_value(int(bool(pieces)))
+        block.paused[j].set_value(int(not pieces))
         block.transfer_time[j].set_value(max((job.cost(piece[1:]) for piece in pieces), default=0.0))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, Var, value
 
+import gangopt
 from gangopt.errors import ModelTooLargeError
 from gangopt.formulations import interval as forms
 from gangopt.formulations.interval_data import choices_of
@@ -274,3 +275,34 @@ def test_variables_are_binary_and_counts_whole(small):
     assert all(item.is_binary() for item in joint.component_data_objects(Var))
     assert all(item.is_integer() for item in classes.pieces.values())
     assert solve_model(joint, SolveSettings(time_limit=60)).termination == "optimal"
+
+
+def placements_of(instance, allocation):
+    """Yield every feasible placement of an allocation, jobs paused included."""
+    options = []
+    for p, w in zip(allocation.parameter_servers, allocation.workers, strict=True):
+        splits = itertools.product(range(p + 1), range(w + 1))
+        options.append([(), *(tuple(q for q in ((0, x, y), (1, p - x, w - y)) if q[1] + q[2]) for x, y in splits)])
+    for pieces in itertools.product(*options):
+        solution = PlacementSolution(pieces, tuple("" if held else "-" for held in pieces))
+        if not instance.check(IntervalSolution(allocation, solution)):
+            yield solution
+
+
+@given(tiny(jobs=3), st.data())
+@settings(max_examples=20, deadline=None)
+def test_the_placement_of_an_allocation_counts_the_charges_of_paused_jobs(instance, data):
+    tasks = []
+    for j, mode in enumerate(instance.allocation.mode):
+        # the table has a hole at (1, 1)
+        allowed = [(p, w) for p in (1, 2) for w in (1, 2) if mode != "table" or (p, w) != (1, 1)]
+        tasks.append(data.draw(st.sampled_from(allowed), label=f"tasks {j}"))
+    allocation = AllocationSolution(tuple(w for _, w in tasks), tuple(p for p, _ in tasks))
+    best = min(
+        instance.evaluate(IntervalSolution(allocation, solution)).objective
+        for solution in placements_of(instance, allocation)
+    )
+    placed = gangopt.solve(instance.placement_of(allocation))
+    assert placed.termination == "optimal"
+    found = instance.evaluate(IntervalSolution(allocation, placed.solution)).objective
+    assert found == pytest.approx(best, rel=1e-8)

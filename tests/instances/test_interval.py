@@ -120,6 +120,56 @@ def test_the_placement_left_over_costs_the_completion_times():
     )
 
 
+def all_transfers():
+    """Return an interval with a job whose fitted time is all transfers."""
+    allocation = AllocationInstance(
+        name="allocation/transfers",
+        resources=("cpu",),
+        units=("core",),
+        capacity=np.array([12.0]),
+        jobs=("j",),
+        steps=np.array([353.40467198323665]),
+        mode=("async",),
+        theta=np.array([[0.0, 2.2267840428929877, 0.0, 0.0, 0.0]]),
+        batch=np.array([0.0]),
+        worker_demand=np.array([[3.0]]),
+        ps_demand=np.array([[3.0]]),
+        max_workers=np.array([1]),
+        max_ps=np.array([3]),
+    )
+    return IntervalInstance(
+        name="interval/transfers",
+        allocation=allocation,
+        servers=("a",),
+        capacity=np.array([[12.0]]),
+        size=np.array([49.25989190073481]),
+        ps_bandwidth=np.array([16.883167815977675]),
+        worker_bandwidth=np.array([1.0]),
+    )
+
+
+@pytest.mark.parametrize("ps", [1, 2, 3])
+def test_a_fitted_time_of_transfers_only_leaves_no_time_to_compute(ps):
+    instance = all_transfers()
+    placement = instance.placement_of(AllocationSolution((1,), (ps,)))
+    assert placement.compute.tolist() == pytest.approx([0.0], abs=1e-12)
+    whole = IntervalSolution(AllocationSolution((1,), (ps,)), PlacementSolution((((0, ps, 1),),), ("",)))
+    assert instance.evaluate(whole).objective == pytest.approx(0.0, abs=1e-9)
+    assert instance.evaluate(whole).objective >= 0
+
+
+def test_numbers_at_their_limits_leave_a_placement():
+    allocation = jobs(steps=np.full(3, 1e15), theta=np.array([[1e15] * 4 + [0.0], [1e15] * 5, [0.0] * 5]))
+    for size, bandwidth in ((1e-9, 1e12), (1e12, 1e-9)):
+        extreme = interval(
+            allocation=allocation,
+            size=np.full(3, size),
+            ps_bandwidth=np.full(3, bandwidth),
+            worker_bandwidth=np.full(3, bandwidth),
+        )
+        assert (extreme.placement_of(AllocationSolution((2, 2, 2), (1, 2, 1))).steps > 0).all()
+
+
 def test_the_judge_names_what_is_broken():
     instance = interval()
     hole = solution((((0, 1, 2),), ((1, 2, 2),), ()), (1, 2, 1), (2, 2, 1))

@@ -61,6 +61,7 @@ def placed(*pieces):
         ({"worker_bandwidth": [float("inf")]}, r"worker_bandwidth\[0\]: inf"),
         ({"steps": [-1.0]}, r"steps\[0\]: -1"),
         ({"compute": [1.0, 2.0]}, r"compute: shape \(2,\), \(1,\) is needed"),
+        ({"pause_charge": [-1.0]}, r"pause_charge\[0\]: -1, a number from 0"),
         ({"objective": "speed"}, "objective: 'speed', allowed: transfer, completion"),
         ({"charge": "all"}, "charge: 'all', allowed: tasks, hosts"),
     ],
@@ -147,6 +148,19 @@ def test_pausing_beyond_what_counting_forces_is_charged():
     score = instance.evaluate(paused)
     assert score.objective == 7.0
     assert (score.metrics["jobs_paused"], score.metrics["paused_beyond_count"]) == (1, 1)
+
+
+def test_a_paused_job_costs_its_charge():
+    instance = make(pause_charge=[20.0])
+    score = instance.evaluate(PlacementSolution(((),), ("why not",)))
+    # one more job placed outweighs every charge, too
+    assert instance.pause_cost == 1 + 20.0
+    assert score.objective == 20.0 + 21.0
+    assert score.metrics["pause_charge"] == 20.0
+    assert (
+        instance.evaluate(placed((0, 1, 1), (1, 0, 1))).objective
+        == make().evaluate(placed((0, 1, 1), (1, 0, 1))).objective
+    )
 
 
 def test_pausing_that_counting_forces_is_free():

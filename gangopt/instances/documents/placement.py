@@ -119,7 +119,16 @@ class PlacementDocument(InstanceDocument):
         )
 
 
-_COLUMNS = ("parameter_servers", "workers", "size", "ps_bandwidth", "worker_bandwidth", "steps", "compute", "pause_charge")
+_COLUMNS = (
+    "parameter_servers",
+    "workers",
+    "size",
+    "ps_bandwidth",
+    "worker_bandwidth",
+    "steps",
+    "compute",
+    "pause_charge",
+)
 
 
 def _row(names: tuple[str, ...], amounts: dict[str, float], where: str) -> list[float]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from gangopt.errors import InputError
@@ -16,7 +17,10 @@ from gangopt.solvers.result import PROVEN_GAP, relative_gap
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome, SolveSettings
 
-__all__ = ["solve_by_form"]
+__all__ = ["settings_of", "solve_by_form"]
+
+NEAR = 0.03
+"""Share of the last objective below which a model is seen from the new one again."""
 
 
 def solve_by_form(problem: Problem, instance: Instance, controls: Controls) -> Outcome:
@@ -51,15 +55,15 @@ def _outcome(problem: Problem, form: Form, instance: Instance, controls: Control
     if controls.start is not None:
         form.hint(model, instance, controls.start)
     built = time.perf_counter()
-    solved = _solve(model, _reporting(form, instance, controls))
-    bound = _reported(form, instance, solved.bound)
+    first = _solve(model, _reporting(form, instance, controls), warm=controls.start is not None)
+    found = _read(problem, form, model, instance, first)
+    found = _sharpened(problem, form, model, instance, controls, found)
     done = time.perf_counter()
-    solution = None if solved.solution_status == "none" else form.read(model, instance)
+    solved, solution, bound, gap = found.solved, found.solution, found.bound, found.gap
     termination: Termination = solved.termination
     reason = solved.message
     if termination == "infeasible" and solved.conflict:
         reason = "these rules cannot hold together: " + ", ".join(solved.conflict[:8])
-    gap = _gap(problem, instance, solution, bound)
     if termination == "optimal" and form.relaxes and (gap is None or gap > PROVEN_GAP):
         termination, reason = "completed", f"form {form.name} gives a bound; the solution read from it is worse"
     if gap is not None and gap < -PROVEN_GAP:
@@ -74,13 +78,68 @@ def _outcome(problem: Problem, form: Form, instance: Instance, controls: Control
         solve_seconds=done - built,
         trajectory=tuple(
             (seconds, _reported(form, instance, objective), _reported(form, instance, known))
-            for seconds, objective, known in solved.trajectory
+            for seconds, objective, known in first.trajectory
         ),
         solver=solved.solver,
         version=solved.version,
         options=solved.options,
         reason=reason,
     )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a solve found: its bound in the decision's objective, its Solution, and their gap as of `_gap`."""
+
+    solved: SolverOutcome
+    solution: Any
+    bound: float | None
+    gap: float | None
+
+    def agreed(self, form: Form, rel_gap: float) -> bool:
+        """Return whether bound and solution say the same, to the gap that was asked for."""
+        return self.gap is not None and self.gap >= -PROVEN_GAP and (form.relaxes or self.gap <= rel_gap)
+
+
+def _read(
+    problem: Problem,
+    form: Form,
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: Instance,
+    solved: SolverOutcome,
+    unit: float = 1.0,
+) -> _Found:
+    bound = None if solved.bound is None else _reported(form, instance, unit * solved.bound)
+    solution = None if solved.solution_status == "none" else form.read(model, instance)
+    return _Found(solved, solution, bound, _gap(problem, instance, solution, bound))
+
+
+def _sharpened(
+    problem: Problem,
+    form: Form,
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: Instance,
+    controls: Controls,
+    found: _Found,
+) -> _Found:
+    """Solve again, seen from the solution, as long as the form says that the solver's tolerances may matter."""
+    last = math.inf
+    while found.solved.termination == "optimal" and found.gap is not None:
+        objective = instance.evaluate(found.solution).objective
+        agreed = found.agreed(form, max(controls.rel_gap, PROVEN_GAP))
+        if objective >= NEAR * last:
+            break
+        unit = form.sharpen(model, instance, objective, agreed=agreed)
+        if unit is None:
+            break
+        again = _read(
+            problem, form, model, instance, _solve(model, replace(controls, on_progress=None), warm=False), unit
+        )
+        if again.solution is None:
+            # the first solution stands, and what was claimed of it does not
+            return replace(found, solved=again.solved, bound=None, gap=None)
+        last, found = objective, again
+    return found
 
 
 def _gap(problem: Problem, instance: Instance, solution: Any, bound: float | None) -> float | None:  # noqa: ANN401
@@ -146,12 +205,12 @@ def settings_of(controls: Controls) -> SolveSettings:
     )
 
 
-def _solve(model: Any, controls: Controls) -> SolverOutcome:  # noqa: ANN401 - Pyomo is untyped
+def _solve(model: Any, controls: Controls, warm: bool) -> SolverOutcome:  # noqa: ANN401 - Pyomo is untyped
     settings = settings_of(controls)
     if controls.solver == "highs":
         from gangopt.solvers.highs import solve_model
 
-        return solve_model(model, settings, warm_start=controls.start is not None)
+        return solve_model(model, settings, warm_start=warm)
     from gangopt.solvers.external import solve_external
 
     return solve_external(model, controls.solver, settings)

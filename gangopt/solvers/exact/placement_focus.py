@@ -9,7 +9,7 @@ from pyomo.environ import Constraint
 
 from gangopt.instances.placement import PlacementInstance
 
-__all__ = ["NEAR", "focus", "in_seconds"]
+__all__ = ["NEAR", "focus", "in_focus", "in_seconds", "sharpened"]
 
 UNITS = 1e4
 """What a known objective becomes."""
@@ -50,25 +50,65 @@ def focus(
     """
     if objective < instance.pause_cost <= PLAIN * bound:
         return None
-    unit = objective / UNITS
-    whole = model.objective_value.expr
-    terms, constant = list(zip(whole.linear_coefs, whole.linear_vars, strict=True)), whole.constant
+    return in_focus(model, instance, objective)
+
+
+def in_focus(model: Any, instance: PlacementInstance, objective: float) -> float:  # noqa: ANN401 - Pyomo is untyped
+    """Do what `focus` says, however near the numbers are to each other.
+
+    A binary that alone costs more than the known placement costs twice as much as that instead, where no cost is
+    negative: no better placement has it either way, and costs of 1e15 leave rounding errors of a unit.
+
+    Parameters
+    ----------
+    model : any form with its Objective, which is replaced
+    instance, objective : as `focus`
+
+    Returns
+    -------
+    float
+        Seconds in one unit of the new Objective.
+    """
+    unit, whole = objective / UNITS, model.objective_value.expr
     if objective < instance.pause_cost:
-        paused = list(model.paused.values())
-        row = LinearExpression(linear_coefs=[1] * len(paused), linear_vars=paused)
-        model.fewest_paused = Constraint(expr=(row, instance.fewest_paused))
-        left = {id(variable) for variable in paused}
-        charges = zip(instance.pause_charge.tolist(), paused, strict=True)
-        terms, constant = [term for term in terms if id(term[1]) not in left], 0.0
-        terms += [(charge, variable) for charge, variable in charges if charge]
+        if model.component("fewest_paused") is None:
+            model.fewest_paused = Constraint(expr=model.jobs_paused == instance.fewest_paused)
+        whole = model.time_value.expr
+    costs = [coefficient / unit for coefficient in whole.linear_coefs]
+    if min(costs) >= 0 <= whole.constant:
+        pairs = zip(costs, whole.linear_vars, strict=True)
+        costs = [min(cost, 2 * UNITS) if variable.is_binary() else cost for cost, variable in pairs]
     model.objective.set_value(
-        LinearExpression(
-            constant=constant / unit,
-            linear_coefs=[coefficient / unit for coefficient, _ in terms],
-            linear_vars=[variable for _, variable in terms],
-        )
+        LinearExpression(constant=whole.constant / unit, linear_coefs=costs, linear_vars=whole.linear_vars)
     )
     return unit
+
+
+def sharpened(
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: PlacementInstance,
+    objective: float,
+    *,
+    agreed: bool,
+) -> float | None:
+    """Bring a form that was solved alone in focus where its solution shows that numbers were too far apart.
+
+    Parameters
+    ----------
+    model : any form with its Objective, which is replaced
+    instance : the placement
+    objective : of the solution that was found, seconds
+    agreed : whether the bound that was found with it is the same number
+
+    Returns
+    -------
+    float
+        Seconds in one unit of the new Objective; None if all is well.
+    """
+    apart = PLAIN * objective < instance.pause_cost
+    if objective == 0 or (agreed and not apart):
+        return None
+    return in_focus(model, instance, objective)
 
 
 def in_seconds(bound: float, unit: float | None) -> float:

@@ -49,6 +49,7 @@ def instances(draw):
         worker_bandwidth=column(positive),
         steps=column(amounts),
         compute=column(amounts),
+        pause_charge=column(amounts),
         objective=draw(st.sampled_from(["transfer", "completion"])),
         charge=draw(st.sampled_from(["tasks", "hosts"])),
     )

@@ -8,7 +8,9 @@ import pytest
 import gangopt
 from gangopt.errors import InputError
 from gangopt.formulations.interval_data import choices_of
+from gangopt.instances.allocation import AllocationInstance
 from gangopt.instances.catalogue import load
+from gangopt.instances.interval import IntervalInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import interval as method
 from gangopt.solvers.exact.interval_prices import all_local_bound, priced
@@ -165,3 +167,37 @@ def test_a_speed_of_transfers_only():
     assert result.objective == 0.0
     assert result.termination == "optimal"
     assert all_local_bound(only, Controls()) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_two_exact_decisions_pause_the_job_that_is_cheap_to_pause():
+    # five tasks fit in sum, but each server holds two; to pause the longer job costs twice as much
+    allocation = AllocationInstance(
+        name="x",
+        resources=("cpu",),
+        units=("core",),
+        capacity=np.array([10.0]),
+        jobs=("long", "short"),
+        steps=np.array([1e6, 10.0]),
+        mode=("table", "table"),
+        theta=np.zeros((2, 5)),
+        batch=np.zeros(2),
+        tables=(np.array([[1.0, 2.0]]), np.array([[1.0]])),
+        table_labels=("two", "one"),
+        table=np.array([0, 1]),
+        worker_demand=np.full((2, 1), 2.0),
+        ps_demand=np.full((2, 1), 2.0),
+        max_workers=np.array([2, 1]),
+        max_ps=np.array([1, 1]),
+    )
+    instance = IntervalInstance.on_servers(
+        allocation,
+        ("a", "b"),
+        np.array([[5.0], [5.0]]),
+        name="interval/long-and-short",
+        size=np.ones(2),
+        ps_bandwidth=np.ones(2),
+        worker_bandwidth=np.ones(2),
+    )
+    result = gangopt.solve(instance, "exact+exact")
+    assert result.solution.placement.paused == (1,)
+    assert result.metrics["sum_completion_time"] == 500_610

@@ -1,0 +1,64 @@
+"""The objective of the forms of `placement`: times and charges, and the cost of pausing more than counting forces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyomo.environ import Expression
+
+from gangopt.formulations.placement_data import PlacementData
+from gangopt.formulations.rows import linear
+from gangopt.instances.placement import PlacementInstance
+
+__all__ = ["add_goal", "add_goal_of_levels"]
+
+
+def add_goal(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: PlacementInstance,
+    coefficients: Sequence[float],
+    variables: Sequence[Any],
+) -> None:
+    """Add what is minimised, and its two parts, which may be many orders of magnitude apart.
+
+    Public components: Expressions `objective_value` and `time_value` (seconds), and `jobs_paused`.
+
+    Parameters
+    ----------
+    block : block with the variables of a form, of them `paused` [job]
+    instance : the placement
+    coefficients, variables : of the times of placed jobs and the charges of paused ones, seconds
+    """
+    paused = list(block.paused.values())
+    block.time_value = Expression(expr=linear(coefficients, variables))
+    block.jobs_paused = Expression(expr=linear([1] * len(paused), paused))
+    known = {id(variable) for variable in paused}
+    whole = [
+        coefficient + instance.pause_cost if id(variable) in known else coefficient
+        for coefficient, variable in zip(coefficients, variables, strict=True)
+    ]
+    block.objective_value = Expression(expr=linear(whole, variables, -instance.pause_cost * instance.fewest_paused))
+
+
+def add_goal_of_levels(
+    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: PlacementInstance,
+    data: PlacementData,
+    times: Sequence[Sequence[float]],
+) -> None:
+    """Add the objective of a form that has Vars `paused` [job] and `level` [job, number]; as `add_goal`.
+
+    Parameters
+    ----------
+    block : the block
+    instance : the placement
+    data : the same in whole numbers
+    times : transfer time of every level of every job, seconds
+    """
+    coefficients, variables = [job.pause_charge for job in data.jobs], list(block.paused.values())
+    for job, of_job in zip(data.jobs, times, strict=True):
+        fixed, a_second = job.charge()
+        coefficients += [fixed + a_second * time for time in of_job]
+        variables += [block.level[job.index, n] for n in range(len(of_job))]
+    add_goal(block, instance, coefficients, variables)
