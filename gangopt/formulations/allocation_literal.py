@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
     Constraint,
@@ -24,7 +25,9 @@ from pyomo.environ import (
 )
 
 from gangopt.errors import InputError
+from gangopt.formulations.allocation_configurations import capacity_rows
 from gangopt.formulations.deadline import require_time
+from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
@@ -37,7 +40,8 @@ def fill_literal(block: Any, instance: AllocationInstance) -> None:  # noqa: ANN
 
     Public components: Vars `workers` [job], `parameter_servers` [job] (tasks) and `completion_time` [job] (seconds);
     Expressions `speed` [job] (steps per second), `resource_use` [resource] and `objective_value` (seconds, to be
-    minimised). Jobs are indexed by label.
+    minimised). Jobs are indexed by label. Constraint `resource_capacity` [resource] is written in the units of
+    `capacity_rows`, in which demands are whole numbers where they can be.
 
     Parameters
     ----------
@@ -101,19 +105,18 @@ def _speed(instance: AllocationInstance, j: int, p: Any, w: Any) -> Any:  # noqa
 
 
 def _add_capacity(block: Any, instance: AllocationInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    worker, server = instance.worker_demand.tolist(), instance.ps_demand.tolist()
     place = {name: r for r, name in enumerate(instance.resources)}
+    tasks = [*block.workers.values(), *block.parameter_servers.values()]
+    demand = np.concatenate((instance.worker_demand, instance.ps_demand))
+    rows = capacity_rows(instance)
+    scaled = rows.coefficients(demand)
 
-    def use(b: Any, name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        r = place[name]
-        return sum(
-            worker[j][r] * b.workers[job] + server[j][r] * b.parameter_servers[job]
-            for j, job in enumerate(instance.jobs)
-        )
-
-    block.resource_use = Expression(block.resources, rule=use)
+    block.resource_use = Expression(
+        block.resources, rule=lambda _, name: linear(demand[:, place[name]].tolist(), tasks)
+    )
     block.resource_capacity = Constraint(
-        block.resources, rule=lambda b, name: (None, b.resource_use[name], float(instance.capacity_limit[place[name]]))
+        block.resources,
+        rule=lambda _, name: (None, linear(scaled[:, place[name]].tolist(), tasks), float(rows.limit[place[name]])),
     )
 
 

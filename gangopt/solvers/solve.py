@@ -15,6 +15,7 @@ from gangopt.instances.catalogue import load
 from gangopt.instances.contract import Instance
 from gangopt.registry import Method, Problem, resolve
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
+from gangopt.solvers.contradiction import uncontradicted
 from gangopt.solvers.judging import judged_result, run_heuristic
 from gangopt.solvers.own import Heuristic, check_own, takes_seed
 from gangopt.solvers.result import Result
@@ -85,7 +86,7 @@ def solve(
         _refuse(name, "the method exact", form=form, solver=given["solver"])
     solution = None if start is None else _checked_start(problem, instance, start)
     controls = replace(controls, start=solution, form=form, on_progress=on_progress)
-    outcome = _run_exact(problem, instance, chosen, options, controls)
+    outcome = uncontradicted(problem, instance, _run_exact(problem, instance, chosen, options, controls), controls)
     return judged_result(problem, instance, name, outcome, controls)
 
 

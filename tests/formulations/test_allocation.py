@@ -100,6 +100,20 @@ def test_literal_says_at_every_point_what_the_judge_says(mode):
     assert seen == {True, False}
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+def test_literal_writes_capacities_in_the_row_units_of_the_other_forms(unit):
+    # a solver's absolute tolerance of 1e-6 would hide a capacity of 7e-9, and take 7e9 for exceeded by rounding
+    instance = two_jobs(capacity=[7.0 * unit, 3.0], worker_demand=[[unit, 1.0]] * 2, ps_demand=[[2 * unit, 0.0]] * 2)
+    model, rows = allocation_literal.literal_model(instance), capacity_rows(instance)
+    row = model.resource_capacity["cpu"]
+    assert row.upper == rows.limit[0] >= 1
+    assert row.body.linear_coefs == pytest.approx([rows.factor[0] * unit] * 2 + [2 * rows.factor[0] * unit] * 2)
+    model.workers["a"], model.workers["b"] = 1, 2
+    model.parameter_servers["a"], model.parameter_servers["b"] = 2, 1
+    assert value(model.resource_use["cpu"]) == pytest.approx(9 * unit)
+    assert value(row.body) > row.upper
+
+
 def test_literal_optimum_by_enumeration_of_the_pyomo_model():
     instance = two_jobs()
     model = allocation_literal.literal_model(instance)

@@ -122,11 +122,14 @@ def _solve_cores(state: _State, grids: PricedGrids, base: Selection) -> Outcome:
     wanted = FIRST_COLUMNS
     threshold = min(grids.smallest_reduced_costs(base, wanted), _useful(state, base))
     while True:
+        whole = threshold >= _useful(state, base)
         answer = _core(state, grids, base, threshold)
-        # a solution outside the core uses a column whose reduced cost reaches the threshold
-        inside = math.inf if answer.outcome.termination == "infeasible" else answer.bound
-        if inside is not None:
-            state.offer(answer.solution, min(inside, base.bound + threshold))
+        # a solution outside the core uses a column whose reduced cost reaches the threshold; that a core is infeasible
+        # is no bound, for nothing would show if it were not true
+        if answer.bound is not None:
+            state.offer(answer.solution, min(answer.bound, base.bound + threshold))
+        if whole and state.solution is not None and answer.outcome.termination == "infeasible":
+            return state.outcome("error", "HiGHS calls the core model infeasible, but it holds a known allocation")
         if answer.outcome.termination in {"time_limit", "interrupted", "error"}:
             return state.outcome(answer.outcome.termination, answer.outcome.message)
         if state.solution is None and math.isinf(threshold):

@@ -67,6 +67,8 @@ class _State(Incumbent):
     """What is known so far, and the form that was solved last."""
 
     form: str = "combinatorial"
+    doubt: str | None = None
+    """What is wrong with the answer of HiGHS to the last form."""
 
     def check(self) -> None:
         """End the method where the optimum is proven to the gap asked for, or the time is over."""
@@ -104,6 +106,8 @@ def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
         return state.outcome(_Stop("time_limit", str(stop)))
     except KeyboardInterrupt:
         return state.outcome(_Stop("interrupted"))
+    if state.doubt is not None:
+        return state.outcome(_Stop("error", state.doubt))
     return state.outcome(_Stop("time_limit", "the last model ended with a gap above the one asked for"))
 
 
@@ -203,14 +207,17 @@ def _solve(
     settings = replace(settings_of(state.controls), on_progress=None, options=WITHOUT_PRESOLVE)
     outcome = solve_model(model, settings, warm_start=bool(start))
     state.form, state.version, state.options = form, outcome.version, outcome.options
+    state.doubt = None
     if outcome.solution_status == "none":
         model.level.set_values(dict.fromkeys(model.level))
     if outcome.termination == "interrupted":
         raise KeyboardInterrupt
     if outcome.termination == "infeasible":
-        # no choice was left that is better than the best solution
-        state.offer(bound=state.objective)
-    elif outcome.bound is not None:
+        # the choices that were kept are those of the best solution, too
+        state.doubt = f"HiGHS calls form {form} infeasible, but a solution is known"
+    elif outcome.termination == "error":
+        state.doubt = outcome.message
+    if outcome.bound is not None:
         state.offer(bound=outcome.bound)
 
 

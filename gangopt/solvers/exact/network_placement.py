@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
@@ -16,6 +16,9 @@ from gangopt.solvers.exact.network_placement_bounds import Reduced, lower_bound,
 from gangopt.solvers.exact.network_placement_improve import improve
 from gangopt.solvers.exact.network_placement_packing import RULES, Packer, Packing, require_room
 from gangopt.solvers.heuristics.network_placement import greedy_load
+
+if TYPE_CHECKING:
+    from gangopt.solvers.highs import SolveSettings
 
 __all__ = ["exact"]
 
@@ -181,6 +184,8 @@ class _Run(Incumbent):
             if self.solution is None:
                 names = ", ".join(self.instance.resources)
                 raise InfeasibleError(f"resource_capacity ({names}): no machine set holds all tasks together")
+            if self._rejects_the_known(model, lowest, settings):
+                return "error", "HiGHS calls the model infeasible even where the levels hold the known placement"
             self.offer(bound=highest)
             return None
         if solved.values is not None:
@@ -193,6 +198,27 @@ class _Run(Incumbent):
         if solved.termination == "optimal":
             return None
         return solved.termination, solved.message
+
+    def _rejects_the_known(self, model: Any, lowest: float, settings: SolveSettings) -> bool:  # noqa: ANN401
+        """Return whether HiGHS calls the model infeasible with the known placement in it, too.
+
+        Where levels are too low for the known placement nothing else can contradict the claim that none is left.
+        """
+        from gangopt.formulations.network_placement_level import hint_level, set_levels
+        from gangopt.solvers.highs import solve_model
+
+        workers, hosts = self.solution.workers, set(self.solution.ps_hosts)
+        if any((i, w) not in model.choose for i, w in enumerate(workers) if w or i in hosts):
+            return False
+        set_levels(model, self.instance, lowest, self.objective * (1 + _NARROW))
+        hint_level(model, self.instance, self.solution)
+        chosen = [variable for name in ("choose", "place") for variable in getattr(model, name).values()]
+        for variable in chosen:
+            variable.fix()
+        solved = solve_model(model, settings)
+        for variable in chosen:
+            variable.unfix()
+        return solved.termination == "infeasible"
 
     def outcome(self, termination: Termination, reason: str | None) -> Outcome:
         """Return what was found."""

@@ -120,7 +120,8 @@ class Engine:
         lost = lost_coefficient(tight, self._dropped_below()) or unseen_numbers(tight)
         dropped = dropped_note(tight, self._dropped_below())
         monitor.trusted = lost is None
-        notes = [*([] if dropped is None else [dropped]), *self._offer(start, tight)]
+        known, unused = self._offer(start, tight)
+        notes = [*([] if dropped is None else [dropped]), *unused]
         status = self._handle.run(monitor)
         if status not in _TERMINATIONS and "presolve" not in self._settings.options:
             notes.append(f"HiGHS ended with {self._handle.status_text()!r} and was run again without presolve")
@@ -131,6 +132,9 @@ class Engine:
         findings = _Findings(termination, nodes=self._handle.nodes(), notes=tuple(notes))
         if termination == "unbounded":
             findings = self._feasible_or_not(tight, monitor, findings)
+        if findings.termination == "infeasible" and known is not None:
+            doubt = "HiGHS calls the model infeasible, but the start satisfies it"
+            return replace(findings, termination="error", point=known, notes=(*findings.notes, doubt))
         if findings.termination == "infeasible" and self._settings.explain and lost is None:
             findings.conflict = self._handle.conflict(tight, monitor)
         if findings.termination not in {"infeasible", "unbounded"}:
@@ -143,17 +147,18 @@ class Engine:
         chosen = self._settings.options.get("small_matrix_value", DROPPED_BELOW)
         return float(chosen)  # type: ignore[arg-type]
 
-    def _offer(self, start: Floats | None, tight: LinearArrays) -> list[str]:
+    def _offer(self, start: Floats | None, tight: LinearArrays) -> tuple[Floats | None, list[str]]:
+        """Give HiGHS a start; return it if it satisfies the model, and else why it was not used."""
         if start is None:
-            return []
+            return None, []
         if not tight.is_mip:
-            return ["the start was not used: a linear program needs none"]
+            return None, ["the start was not used: a linear program needs none"]
         point = rounded(tight, start)
         broken = violation(tight, point, start)
         if broken is not None:
-            return [f"the start was not used: {broken}"]
+            return None, [f"the start was not used: {broken}"]
         self._handle.start_from(point)
-        return []
+        return point, []
 
     def _feasible_or_not(self, tight: LinearArrays, monitor: Monitor, findings: _Findings) -> _Findings:
         """Decide between infeasible and unbounded, which HiGHS may leave open, by solving without an objective."""

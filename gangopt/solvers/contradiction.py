@@ -1,0 +1,62 @@
+"""Claims of infeasibility against solutions that the checker accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from gangopt.errors import GangoptError
+from gangopt.instances.contract import Instance
+from gangopt.registry import Problem
+from gangopt.solvers.contract import Controls, Outcome
+
+__all__ = ["uncontradicted"]
+
+
+def uncontradicted(problem: Problem, instance: Instance, outcome: Outcome, controls: Controls) -> Outcome:
+    """Return an outcome, as an error with a solution if it calls infeasible what has one.
+
+    A solver's tolerances, or a fault in it, may make of a feasible instance an infeasible model. The claim is held
+    against the solution that the method found before, the one it started from, and those of the heuristics.
+
+    Parameters
+    ----------
+    problem : the decision
+    instance : what was to be decided
+    outcome : of an exact method
+    controls : settings of the call
+
+    Returns
+    -------
+    Outcome
+        The same unless it is infeasible and a solution is known.
+    """
+    if outcome.termination != "infeasible":
+        return outcome
+    for origin, solution in _known(problem, instance, outcome, controls):
+        if solution is not None and not instance.check(solution):
+            claim = "the instance" if outcome.form is None else f"form {outcome.form}"
+            reason = f"{claim} was called infeasible, but the checker accepts the solution of {origin}"
+            return replace(outcome, termination="error", solution=solution, reason=reason)
+    return outcome
+
+
+def _known(
+    problem: Problem, instance: Instance, outcome: Outcome, controls: Controls
+) -> Iterator[tuple[str, Any]]:  # each decision has its own solution type
+    """Yield where a solution is from, and the solution or None; heuristics as long as there is time for them."""
+    yield "the method itself", outcome.solution
+    yield "the start", controls.start
+    for method in problem.methods.values():
+        if method.exact:
+            continue
+        options: dict[str, Any] = {"seed": controls.seed} if method.takes_seed() else {}
+        if method.takes_time_limit():
+            options["time_limit"] = controls.remaining()
+        if controls.remaining() == 0:
+            return
+        try:
+            yield method.name, method.function()(instance, **options)
+        except GangoptError:
+            continue
