@@ -1,5 +1,7 @@
 """The judge decides: what a method claims is checked before it becomes a Result."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -87,8 +89,9 @@ def test_infeasible_is_a_result_with_its_reason(monkeypatch):
     def exact(instance, controls):
         raise InfeasibleError("gpu: 3 are needed, 2 exist")
 
-    monkeypatch.setattr(EXACT, exact)
-    result = gangopt.solve(TINY)
+    instance = gangopt.load("allocation/optimus-figure4")
+    monkeypatch.setattr("gangopt.solvers.exact.allocation.exact", exact)
+    result = gangopt.solve(dataclasses.replace(instance, capacity=np.full(len(instance.resources), 1e-3)))
     assert (result.termination, result.solution_status, result.reason) == (
         "infeasible",
         "none",
