@@ -24,7 +24,7 @@ OPEN = (
     "schedule/halves",
     "placement/random?servers=3&jobs=3&seed=2",
     "parameters/random?blocks=8&servers=3",
-    "bid/random",
+    "bid/random?jobs=14&gpus=5",
     "threshold/random?jobs=12",
 )
 """Instances of which some are left open by all that is done without HiGHS."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from math import gcd, lcm
 from typing import TYPE_CHECKING
 
@@ -202,9 +203,20 @@ def queues_with_solver(
     """
     from gangopt.solvers.exact.bid_queues_flow import FlowAnswer, queues_by_flow
 
+    known = best.longest
+
+    @cache
+    def believed() -> bool:
+        """Return whether HiGHS lets the known queues fit: where it does not, it says nothing of shorter ones either."""
+        chosen = settings()
+        return chosen is not None and queues_by_flow(times, gpus, known, chosen, relaxed=True).fits is not False
+
     def ask(length: int, *, relaxed: bool) -> FlowAnswer:
         chosen = settings()
-        return FlowAnswer(None) if chosen is None else queues_by_flow(times, gpus, length, chosen, relaxed=relaxed)
+        if chosen is None:
+            return FlowAnswer(None)
+        answer = queues_by_flow(times, gpus, length, chosen, relaxed=relaxed)
+        return FlowAnswer(None) if answer.fits is False and not believed() else answer
 
     low, high = best.bound, best.longest
     while low < high:
