@@ -6,8 +6,9 @@ is imported when it is first used, so that `import gangopt` loads neither Pyomo 
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+# Ctrl-C is handled from the first import of the command line on, so nothing is imported before it; type checkers take
+# any constant of this name as true
+TYPE_CHECKING = False
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,8 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from gangopt.decisions import problems
     from gangopt.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.instances.catalogue import load, names
@@ -66,6 +69,8 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public object
     if name not in _HOMES:
         raise AttributeError(f"module 'gangopt' has no attribute {name!r}")
+    import importlib
+
     value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -25,10 +25,30 @@ def run(arguments: list[str]) -> int:
 
         return run_command(arguments)
     except KeyboardInterrupt:
-        sys.stderr.write("gangopt: interrupted\n")
-        return 130
+        return _interrupted()
 
 
 def main() -> None:
     """Entry point of the command `gangopt`."""
-    sys.exit(run(sys.argv[1:]))
+    try:
+        from gangopt.interrupts import listen
+
+        listen()
+        code = run(sys.argv[1:])
+        _ignore_ctrl_c()
+    except KeyboardInterrupt:
+        code = _interrupted()
+        _ignore_ctrl_c()
+    sys.exit(code)
+
+
+def _interrupted() -> int:
+    sys.stderr.write("gangopt: interrupted\n")
+    return 130
+
+
+def _ignore_ctrl_c() -> None:
+    """Let Python end in peace: the exit code is settled."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gangopt.cli.options import AsJson, Output, Seed, Threads, TimeLimit
-from gangopt.cli.output import check_output, print_json
+from gangopt.cli.output import check_output, print_json, require_whole
 
 __all__ = ["certify"]
 
@@ -42,6 +42,7 @@ def certify(
     check_output(output, ".json", inputs=(file, instance))
     saved = read_allocation_file(file, instance)
     found = run_certify(saved.market, saved.rows, controls)
+    require_whole()
     record = certificates_json(saved, found)
     if output is not None:
         write_json(output, record)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gangopt.arguments import number_in
-from gangopt.cli.output import check_output
+from gangopt.cli.output import check_output, require_whole
 from gangopt.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def finish(table: ExperimentTable, draw: Callable[[Any], Any], output: list[Path
     from gangopt.solvers.experiments.table import TABLE_SUFFIXES
     from gangopt.solvers.pictures import save_picture
 
+    require_whole()
     for path in output or []:
         if path.suffix.lower() in TABLE_SUFFIXES:
             table.write(path)

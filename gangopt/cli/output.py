@@ -3,19 +3,71 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import typer
 
+from gangopt import interrupts
 from gangopt.arguments import split_name
 from gangopt.errors import InputError, shorten
 from gangopt.jsonfile import file_kind
 
-__all__ = ["INTERRUPTED", "check_output", "print_json"]
+__all__ = ["INTERRUPTED", "check_output", "partial_path", "print_json", "require_whole", "write_output"]
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+
+
+def require_whole(*, interrupted: bool = False) -> None:
+    """End the command where Ctrl-C came and what it is about to print does not say so.
+
+    Parameters
+    ----------
+    interrupted : whether it does
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it does not, though Ctrl-C came.
+    """
+    if interrupts.count() and not interrupted:
+        raise KeyboardInterrupt
+
+
+def partial_path(output: Path) -> Path:
+    """Return where the part of an output goes that an interrupted command has: never over a whole one.
+
+    Parameters
+    ----------
+    output : file that the command was to write
+
+    Returns
+    -------
+    Path
+        As `rows.partial.csv` for `rows.csv`; the output itself where it is a device or a pipe.
+    """
+    if file_kind(output) == "stream":
+        return output
+    return output.with_name(f"{output.stem}.partial{output.suffix}")
+
+
+def write_output(output: Path, write: Callable[[Path], None], *, interrupted: bool) -> None:
+    """Write an output, or beside it the part that an interrupted command has, which a line on stderr names.
+
+    Parameters
+    ----------
+    output : file that the command was to write
+    write : writes to the path that it is given
+    interrupted : whether only a part is there
+    """
+    if not interrupted:
+        write(output)
+        return
+    partial = partial_path(output)
+    write(partial)
+    if partial != output:
+        typer.echo(f"gangopt: what was finished is in {partial}; {output} is left as it was", err=True)
 
 
 def print_json(value: object) -> None:

@@ -6,13 +6,14 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from gangopt.cli.options import AsJson, Quiet, Seed
-from gangopt.cli.output import INTERRUPTED, check_output, print_json
+from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
 from gangopt.cli.workload_options import (
     End,
     Form,
@@ -191,6 +192,7 @@ def _report(played: Contest, output: list[Path], as_json: bool) -> None:
     from gangopt.instances.workload_text import notice_lines
     from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest
 
+    require_whole(interrupted=played.interrupted)
     done = [entry for entry in played.entries if entry.replay is not None]
     failed = [entry for entry in played.entries if entry.replay is None]
     if not done and failed and not played.interrupted:
@@ -203,7 +205,7 @@ def _report(played: Contest, output: list[Path], as_json: bool) -> None:
         print_json(contest_json(played)) if as_json else typer.echo(contest_text(played))
     finally:  # files are written although the reader of stdout has gone
         for path in output if done else []:
-            write_contest(played, path)
+            write_output(path, partial(write_contest, played), interrupted=played.interrupted)
     if played.interrupted:
         typer.echo("gangopt: interrupted; the policies that were finished are kept", err=True)
         raise typer.Exit(INTERRUPTED)

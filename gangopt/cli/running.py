@@ -10,6 +10,7 @@ import sys
 
 import typer
 
+from gangopt import interrupts
 from gangopt.cli.commands import app
 from gangopt.cli.output import INTERRUPTED
 from gangopt.errors import GangoptError, InputError, shorten
@@ -46,6 +47,7 @@ def run_command(arguments: list[str]) -> int:
         0 on success, 1 when there is no solution, 2 on bad input, 130 after Ctrl-C.
     """
     _print_what_the_terminal_can()
+    interrupts.reset()
     try:
         code = app(arguments or ["--help"], standalone_mode=False)
         if sys.stdout is not None:
@@ -53,7 +55,7 @@ def run_command(arguments: list[str]) -> int:
     except (BrokenPipeError, SystemExit):  # typer turns the first into the second: the reader has enough
         _drop_stdout()
         return 0
-    except (Exception, KeyboardInterrupt) as error:
+    except BaseException as error:
         return _complain(error)
     # typer turns Ctrl-C into this code, older releases into Abort
     return _complain(KeyboardInterrupt()) if code == INTERRUPTED else code if isinstance(code, int) else 0
@@ -69,6 +71,9 @@ def _complain(error: BaseException) -> int:
     """Print one line for an expected error and return its exit code; re-raise what nobody expected."""
     if isinstance(error, OSError):
         error = _of_the_system(error)
+    if interrupts.count() and not isinstance(error, GangoptError):
+        # what was loaded or computed by half when Ctrl-C came fails in ways of its own
+        error = KeyboardInterrupt()
     expected = next(((code, text) for kind, code, text in _ENDINGS if isinstance(error, kind)), None)
     if expected is None and not hasattr(error, "format_message"):
         raise error

@@ -12,7 +12,7 @@ import typer
 
 from gangopt.cli.naming import load_instance
 from gangopt.cli.options import AsJson, FormName, Name, Output, Quiet, RelGap, Seed, Threads, TimeLimit
-from gangopt.cli.output import INTERRUPTED, check_output, print_json
+from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
 
 if TYPE_CHECKING:
     from gangopt.solvers.contract import ProgressEvent
@@ -62,13 +62,15 @@ def solve(
             solver=solver,
             on_progress=on_progress,
         )
+    interrupted = result.termination == "interrupted"
+    require_whole(interrupted=interrupted)
     record = result_json(result)
     try:
         print_json(record) if as_json else typer.echo(result_text(result, instance))
     finally:  # a result is saved although its reader has gone, and printed although it cannot be saved
         if output is not None:
-            write_json(output, record)
-    if result.termination == "interrupted":
+            write_output(output, lambda path: write_json(path, record), interrupted=interrupted)
+    if interrupted:
         raise typer.Exit(INTERRUPTED)
     if result.solution_status == "none":
         raise typer.Exit(1)

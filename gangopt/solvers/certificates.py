@@ -15,6 +15,7 @@ from gangopt.instances.catalogue import load
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import Market, better, certifiable
 from gangopt.instances.finish_time import above_one
+from gangopt.interrupts import unless_interrupted
 from gangopt.jsonfile import read_json
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.resultfile import read_solution
@@ -272,4 +273,4 @@ def _solve(model: Any, controls: Controls, *, maximise: bool) -> Any:  # noqa: A
     from gangopt.solvers.highs import solve_model
 
     model.objective = Objective(expr=model.objective_value, sense=maximize if maximise else minimize)
-    return solve_model(model, replace(settings_of(controls), explain=False, on_progress=None))
+    return unless_interrupted(solve_model(model, replace(settings_of(controls), explain=False, on_progress=None)))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -16,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 from gangopt.errors import InputError, SolverUnavailableError
 from gangopt.solvers.comparison import Row, failed_row
 from gangopt.solvers.journal import Append, Rows, journal
+from gangopt.solvers.pool import Lost, run_in_processes
 
 __all__ = ["Executor", "run_tasks"]
 
@@ -56,7 +55,7 @@ def run_tasks(
     workers : worker processes, None for one a core
     scheduler : address of the Dask scheduler
     journal_path : file to which finished rows are appended, one JSON line a task
-    on_rows : called with the rows of each finished task
+    on_rows : called with the rows of each finished task, in the order of the tasks
 
     Returns
     -------
@@ -69,6 +68,7 @@ def run_tasks(
         if journal_path is not None:
             rows, append = stack.enter_context(journal(journal_path, tasks))
         pending = [(index, task) for index, task in enumerate(tasks) if index not in rows]
+        untold = deque(index for index, _ in pending)
         start = stack.enter_context(_opened(executor, workers, scheduler))
         try:
             answers = stack.enter_context(contextlib.closing(start(function, pending)))
@@ -78,8 +78,8 @@ def run_tasks(
                 # what could not be loaded or came back from no worker is tried again by the next call
                 if append is not None and not interrupted and all(row.problem for row in finished):
                     append(index, finished)
-                if on_rows is not None:
-                    on_rows(finished)
+                while on_rows is not None and untold and untold[0] in rows:
+                    on_rows(rows[untold.popleft()])
                 if interrupted:
                     return rows, True
         except KeyboardInterrupt:
@@ -88,7 +88,7 @@ def run_tasks(
 
 
 Answers = Generator[tuple[int, tuple[Row, ...]]]
-"""Rows by the index of their task, in the order of the tasks."""
+"""Rows by the index of their task, as they come."""
 
 
 def _serial(function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]]) -> Answers:
@@ -107,39 +107,9 @@ def _through(pool: Executor, function: Callable[[T], tuple[Row, ...]], pending: 
 
 
 def _in_processes(function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]], workers: int) -> Answers:
-    """Run tasks in worker processes, in new ones where one died.
-
-    A death ends all workers, and nobody can tell which task it was; so the first that has no answer then runs alone.
-    """
-    left = deque(pending)
-    while left:
-        with contextlib.suppress(BrokenExecutor), _processes(workers) as pool:
-            for future in [pool.submit(function, task) for _, task in left]:
-                if isinstance(future.exception(), BrokenExecutor):
-                    break
-                index, task = left.popleft()
-                yield index, _answer(task.label, future)
-        if left:
-            with _processes(1) as pool:
-                index, task = left.popleft()
-                yield index, _answer(task.label, pool.submit(function, task))
-
-
-@contextlib.contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Open worker processes; if they are left by an exception, as Ctrl-C is, they are ended at once."""
-    others = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
-    # Ctrl-C in a terminal reaches the workers too: they end without a word and leave it to this process to speak
-    pool = ProcessPoolExecutor(workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
-    try:
-        yield pool
-    except BaseException:
-        for child in set(multiprocessing.active_children()) - others:
-            child.terminate()
-        raise
-    finally:
-        pool.shutdown()
+    for at, answer in run_in_processes(function, [task for _, task in pending], workers):
+        index, task = pending[at]
+        yield index, (failed_row(task.label, answer.reason),) if isinstance(answer, Lost) else answer
 
 
 def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:

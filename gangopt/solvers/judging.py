@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gangopt import __version__
+from gangopt import __version__, interrupts
 from gangopt.errors import InfeasibleError, NoSolutionError, SolverError
 from gangopt.instances.contract import Instance, Score
 from gangopt.registry import Problem, resolve
@@ -42,8 +42,13 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
     -------
     Outcome
         Without a bound; its reason is the solution's `remark`, where it has one.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C came meanwhile and something inside the heuristic swallowed it.
     """
-    begin = time.perf_counter()
+    begin, interrupted = time.perf_counter(), interrupts.count()
     try:
         solution = function(instance, **options)
     except InfeasibleError as error:
@@ -54,6 +59,8 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
         if solution is None:
             raise SolverError(f"{instance.name}: the heuristic returned None, a solution is needed")
         outcome = Outcome("completed", solution, None, reason=getattr(solution, "remark", None), options=options)
+    if interrupts.count() > interrupted:
+        raise KeyboardInterrupt
     return replace(outcome, solve_seconds=time.perf_counter() - begin)
 
 

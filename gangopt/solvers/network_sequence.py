@@ -14,6 +14,7 @@ from gangopt.errors import GangoptError, InputError
 from gangopt.instances.generators.network_placement import Mapping, map_tensors
 from gangopt.instances.models import MODELS, tensor_model
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.result import Result
 from gangopt.solvers.solve import solve
 from gangopt.topology import Cluster
@@ -310,7 +311,7 @@ class _State:
 
 def _solved(instance: NetworkPlacementInstance, method: str, seed: int, limits: dict[str, float | None]) -> Result:
     gap = limits["rel_gap"] or 0.0
-    result = solve(instance, method, seed=seed, time_limit=limits["time_limit"], rel_gap=gap)
+    result = unless_interrupted(solve(instance, method, seed=seed, time_limit=limits["time_limit"], rel_gap=gap))
     if result.termination == "error":
         raise GangoptError(f"{instance.name}: {method}: {result.reason}")
     return result

@@ -9,6 +9,7 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
+from gangopt import interrupts
 from gangopt.decisions import problems
 from gangopt.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.catalogue import load
@@ -189,6 +190,17 @@ def _checked_start(problem: Problem, instance: Instance, start: object) -> objec
 
 
 def _run_exact(
+    problem: Problem, instance: Instance, method: Method, options: dict[str, Any], controls: Controls
+) -> Outcome:
+    before = interrupts.count()
+    outcome = _exact_outcome(problem, instance, method, options, controls)
+    if interrupts.count() > before and outcome.termination != "interrupted":
+        # whatever part of the method went on after Ctrl-C: what it cut short is not whole
+        return replace(outcome, termination="interrupted", reason=outcome.reason or "interrupted by the user")
+    return outcome
+
+
+def _exact_outcome(
     problem: Problem, instance: Instance, method: Method, options: dict[str, Any], controls: Controls
 ) -> Outcome:
     from gangopt.solvers.exact.by_form import solve_by_form

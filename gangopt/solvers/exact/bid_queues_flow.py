@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import coo_array
 
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.highs import LinearArrays, SolverOutcome, SolveSettings, solve_arrays
 
 __all__ = ["MAX_ARCS", "FlowAnswer", "queues_by_flow"]
@@ -64,7 +65,7 @@ def queues_by_flow(
     if arcs is None:
         return FlowAnswer(None)
     arrays = _model(numbers, arcs, gpus, relaxed=relaxed)
-    outcome = solve_arrays(arrays, replace(settings, rel_gap=0.0, explain=False))
+    outcome = unless_interrupted(solve_arrays(arrays, replace(settings, rel_gap=0.0, explain=False)))
     if outcome.termination == "infeasible":
         return FlowAnswer(False, None, outcome)
     if outcome.values is None:

@@ -15,6 +15,7 @@ from gangopt.formulations.fair_share_options import cheapest, require_option
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.heuristics.fair_share import greedy_allocation
 
@@ -197,6 +198,7 @@ class _Search:
             return False
         if solved.values is not None:
             self._take(read_allocation(model, self.market))
+        unless_interrupted(solved)
         return True if solved.termination == "optimal" else None
 
     def _model(self, caps: list[_Cap], fewest_below: float | None) -> Any:  # noqa: ANN401 - Pyomo is untyped

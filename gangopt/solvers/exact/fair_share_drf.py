@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from gangopt.errors import SolverError
 from gangopt.instances.fair_share_market import Market
+from gangopt.interrupts import unless_interrupted
 
 __all__ = ["dominant_share_gpus"]
 
@@ -59,7 +60,7 @@ def _highest_level(market: Market, settled: Mapping[int, float]) -> float:
     # the solver keeps rows up to a tolerance, and a kept share must not make the next program infeasible
     fill_dominant_share(model, market, {i: share * (1 - _SLACK) for i, share in settled.items()})
     model.objective = Objective(expr=model.objective_value, sense=maximize)
-    solved = solve_model(model)
+    solved = unless_interrupted(solve_model(model))
     if solved.objective is None:
         raise SolverError(f"dominant shares: the linear program ended {solved.termination}")
     return solved.objective

@@ -288,11 +288,14 @@ class _Turns:
         -------
         the decision's Solution
         """
+        if self.termination == "interrupted":
+            raise _Stop("interrupted")
         if not method.exact:
             seed = {"seed": self.controls.seed} if method.takes_seed() else {}
             return method.function()(instance, **options, **seed)
         outcome = method.function()(instance, self.controls, **options)
-        if outcome.termination != "optimal" and self.termination == "completed":
+        cut_short = outcome.termination != "optimal" and self.termination == "completed"
+        if cut_short or outcome.termination == "interrupted":
             self.termination = outcome.termination
         self.metrics[f"{instance.noun}_bound"] = outcome.bound
         if outcome.solution is None:

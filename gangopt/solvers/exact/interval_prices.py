@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gangopt.formulations.interval_data import Choice, IntervalData
 from gangopt.instances.interval import IntervalInstance
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.contract import Controls
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _prices(
         upper=np.inf,
         integer=False,
     )
-    outcome = solve_arrays(arrays, SolveSettings(time_limit=time_limit))
+    outcome = unless_interrupted(solve_arrays(arrays, SolveSettings(time_limit=time_limit)))
     if outcome.row_duals is None:
         return np.zeros(R)
     return np.maximum(0.0, -outcome.row_duals[J:]) / capacity
@@ -130,7 +131,8 @@ def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | N
     if instance.fewest_paused:
         return None
     try:
-        outcome = allocation.exact(_without_transfers(instance.allocation), replace(controls, start=None, rel_gap=1e-4))
+        local = _without_transfers(instance.allocation)
+        outcome = unless_interrupted(allocation.exact(local, replace(controls, start=None, rel_gap=1e-4)))
     except InfeasibleError:
         return None
     return None if outcome.bound is None else min(outcome.bound, instance.pause_cost)

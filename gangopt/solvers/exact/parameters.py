@@ -138,10 +138,15 @@ def frontier(instance: ParametersInstance, *, time_limit: float | None = None) -
     tuple of FrontierPoint
         In ascending order of requests.
     """
-    return _frontier(instance, Clock(time_limit))
+    points, interrupted = _frontier(instance, Clock(time_limit))
+    if interrupted:
+        raise KeyboardInterrupt
+    return points
 
 
-def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[FrontierPoint, ...]:
+def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[tuple[FrontierPoint, ...], bool]:
+    """Return the points that were reached, and whether Ctrl-C came before all of them were."""
+    interrupted = False
     search = search_of(instance)
     levels: list[Level] = []
     try:
@@ -155,6 +160,7 @@ def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[FrontierPoint
     except KeyboardInterrupt:
         if not levels:
             raise
+        interrupted = True
     points = []
     bound = 0
     for level in reversed(levels):
@@ -164,9 +170,10 @@ def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[FrontierPoint
         requests = len(instance.sizes) + level.cuts
         points.append(FrontierPoint(requests, difference, bound, difference == bound, cut(instance, level.assignment)))
     points.reverse()
-    return tuple(
+    kept = tuple(
         point for index, point in enumerate(points) if not index or point.bound < points[index - 1].size_difference
     )
+    return kept, interrupted
 
 
 def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome:
@@ -184,10 +191,10 @@ def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome
     """
     begin = time.perf_counter()
     clock = Clock(controls.remaining())
-    points = _frontier(instance, clock)
+    points, interrupted = _frontier(instance, clock)
     open_points = sum(not point.proven for point in points)
-    termination: Termination = "optimal"
-    if open_points:
+    termination: Termination = "interrupted" if interrupted else "optimal"
+    if open_points and not interrupted:
         termination = "time_limit" if clock.expired() else "completed"
     return Outcome(
         termination=termination,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gangopt.interrupts import unless_interrupted
+
 __all__ = ["is_least_difference"]
 
 _MOST_BITS = 1 << 26
@@ -67,7 +69,8 @@ def _cannot_fill(sizes: Sequence[int], servers: int, least: int, seconds: float 
     arrays = LinearArrays.from_matrix(
         np.zeros(n * servers), vstack([placed_once, filled]).tocsr(), low, high, 0, 1, True
     )
-    return solve_arrays(arrays, SolveSettings(time_limit=seconds, explain=False)).termination == "infeasible"
+    outcome = unless_interrupted(solve_arrays(arrays, SolveSettings(time_limit=seconds, explain=False)))
+    return outcome.termination == "infeasible"
 
 
 def _has_sum(sizes: Sequence[int], unit: int, low: int, high: int) -> bool:

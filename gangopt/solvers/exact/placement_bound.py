@@ -13,6 +13,7 @@ from gangopt.formulations.placement_data import JobData, Level, PlacementData
 from gangopt.formulations.placement_levels import chosen_pieces, levels_model
 from gangopt.formulations.placement_packing import ClassPieces
 from gangopt.instances.placement import PlacementInstance
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.exact.placement_focus import focus, in_seconds
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, compile_model, load_values, solve_arrays
 
@@ -211,7 +212,7 @@ class LevelsBound:
             else:
                 upper[at] = 0.0
         again = replace(arrays, costs=costs, lower=lower, upper=upper, offset=0.0)
-        outcome = solve_arrays(again, replace(settings, rel_gap=0.05))
+        outcome = unless_interrupted(solve_arrays(again, replace(settings, rel_gap=0.05)))
         return choice if outcome.values is None else self._choice(outcome.values)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from gangopt.formulations.deadline import OutOfTime, building_within, paced
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.instances.threshold_cuts import best_cut
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.exact.by_form import settings_of
 from gangopt.solvers.heuristics.threshold import perceptron
@@ -176,6 +177,6 @@ def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: flo
         paced(kept_jobs), rule=lambda block, job: block.told_apart[job].body >= MARGIN + block.margin
     )
     model.widest = Objective(expr=model.margin, sense=maximize)
-    if solve_model(model, SolveSettings(time_limit=time_limit)).values is None:
+    if unless_interrupted(solve_model(model, SolveSettings(time_limit=time_limit))).values is None:
         raise OutOfTime("the time was over before a margin was found")
     return read_linear(model, instance)

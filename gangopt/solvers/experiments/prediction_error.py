@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from gangopt.errors import InputError
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.instances.catalogue import load
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.experiments.table import ExperimentTable
-from gangopt.solvers.result import PROVEN_GAP
+from gangopt.solvers.result import PROVEN_GAP, Result
 from gangopt.solvers.solve import solve
 
 if TYPE_CHECKING:
@@ -155,12 +156,11 @@ def prediction_error(
         true = load(item) if isinstance(item, str) else item
         if not isinstance(true, AllocationInstance):
             raise InputError(f"prediction-error: {true.name} is of decision {true.noun}, allocation is needed")
-        best = solve(true, "exact", time_limit=time_limit)
-        if best.solution_status != "optimal" or best.bound is None:
-            raise InputError(f"prediction-error: {true.name}: the optimum was not proven within the time limit")
+        bound = _solved(true, "exact", time_limit).bound
+        assert bound is not None
         for kind in kinds:
             for error in errors:
-                rows += _rows(true, best.bound, kind, error, methods, seeds, time_limit)
+                rows += _rows(true, bound, kind, error, methods, seeds, time_limit)
     title = "allocation from wrong predictions, against the optimum of the true data"
     return ExperimentTable("prediction-error", title, COLUMNS, tuple(rows), NOTES)
 
@@ -178,8 +178,7 @@ def _rows(
     seen = [with_error(true, kind, error, np.random.default_rng(seed)) for seed in draws]
     rows = []
     for method in methods:
-        limit = time_limit if method.startswith("exact") else None
-        found = [solve(wrong, method, time_limit=limit).solution for wrong in seen]
+        found = [_solved(wrong, method, time_limit).solution for wrong in seen]
         losses = np.array([_loss(true.evaluate(solution).objective, bound) for solution in found])
         spread = losses.std(ddof=1) / np.sqrt(len(losses)) if len(losses) > 1 else 0.0
         rows.append(
@@ -195,6 +194,16 @@ def _rows(
             }
         )
     return rows
+
+
+def _solved(instance: AllocationInstance, method: str, time_limit: float | None) -> Result:
+    """Return a result that is what its method promises: an exact one is proven, and none is cut short."""
+    exact = method.partition("?")[0] == "exact"
+    result = unless_interrupted(solve(instance, method, time_limit=time_limit if exact else None))
+    if exact and result.solution_status != "optimal":
+        why = "within the time limit" if result.termination == "time_limit" else f"({result.reason})"
+        raise InputError(f"prediction-error: {instance.name}: the optimum was not proven {why}")
+    return result
 
 
 def _loss(objective: float, bound: float) -> float:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from highspy import cb
 
+from gangopt.interrupts import is_ours, note
 from gangopt.solvers.highs.library import release_scheduler
 from gangopt.solvers.highs.records import Progress, SolveSettings
 
@@ -137,6 +138,7 @@ class Monitor:
 
     def interrupt(self) -> None:
         """Note Ctrl-C: the first one asks HiGHS to stop, the second one leaves without waiting for it."""
+        note()
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True
@@ -218,11 +220,12 @@ def run_in_thread(work: Callable[[], T], monitor: Monitor) -> T:
 def _ctrl_c_to(monitor: Monitor) -> Iterator[None]:
     """Route Ctrl-C to the monitor while in the main thread; a handler that the user installed is left alone."""
     in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    before = signal.getsignal(signal.SIGINT)
+    if not in_main or not is_ours(before):
         yield
         return
     signal.signal(signal.SIGINT, lambda _number, _frame: monitor.interrupt())
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.arguments import unknown
 from gangopt.errors import InputError, NoSolutionError
+from gangopt.solvers.pool import Lost, run_in_processes
 from gangopt.solvers.replay.ready import ignored_demands
 from gangopt.solvers.replay.result import Replay
 from gangopt.solvers.replay.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload
@@ -40,11 +42,13 @@ class Entry:
     policy : as it was named
     replay : what it did, None where it could not be replayed
     reason : why not
+    lost : whether its worker process died, so that it can succeed another time
     """
 
     policy: str
     replay: Replay | None
     reason: str | None = None
+    lost: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,8 +167,9 @@ def contest(
     found: dict[str, Entry] = {}
     proven, interrupted = None, False
     try:
-        for entry in run:
-            found[entry.policy] = entry
+        with closing(run):
+            for entry in run:
+                found[entry.policy] = entry
         if bound and any(item.replay is not None for item in found.values()):
             proven = _bound(workload, n_gpus, found.values())
     except KeyboardInterrupt:
@@ -229,13 +234,19 @@ def _entry(
         return Entry(name, None, str(error))
 
 
+def _task(
+    workload: Workload, cluster: Cluster | int, settings: dict[str, Any], task: tuple[str, Policy | str]
+) -> Entry:
+    return _entry(workload, cluster, *task, settings)
+
+
 def _serial(
     workload: Workload,
     cluster: Cluster | int,
     chosen: dict[str, Policy | str],
     settings: dict[str, Any],
     report: OnProgress | None,
-) -> Iterator[Entry]:
+) -> Generator[Entry]:
     for name, policy in chosen.items():
         yield _entry(workload, cluster, name, policy, settings, _named(report, name))
 
@@ -257,16 +268,12 @@ def _parallel(
     settings: dict[str, Any],
     workers: int | None,
     report: OnProgress | None,
-) -> Iterator[Entry]:
-    pool = ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn"))
-    try:
-        futures: dict[Future[Entry], str] = {
-            pool.submit(_entry, workload, cluster, name, policy, settings): name for name, policy in chosen.items()
-        }
-        for future in as_completed(futures):
-            entry = future.result()
+) -> Generator[Entry]:
+    tasks = list(chosen.items())
+    run = partial(_task, workload, cluster, settings)
+    with closing(run_in_processes(run, tasks, workers or os.cpu_count() or 1)) as answers:
+        for index, answer in answers:
+            entry = Entry(tasks[index][0], None, answer.reason, lost=True) if isinstance(answer, Lost) else answer
             if report is not None:
                 report(entry.policy, len(workload), len(workload), workload.arrival.max(initial=0.0))
             yield entry
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)

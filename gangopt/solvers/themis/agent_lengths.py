@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gangopt.arguments import unknown
 from gangopt.instances.generators.bid import from_phases
 from gangopt.instances.themis_app import JobInfo
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.heuristics.bid_splits import deal, fold
 from gangopt.topology import LOCALITIES
 
@@ -105,7 +106,7 @@ def lengths_on(
         from gangopt.solvers.contract import Controls
         from gangopt.solvers.exact.bid import exact
 
-        return [row.seconds for row in exact(instance, Controls()).solution.rows]
+        return [row.seconds for row in unless_interrupted(exact(instance, Controls())).solution.rows]
     from gangopt.solvers.heuristics.bid import even, lpt
 
     return [row.seconds for row in (even if split == "even" else lpt)(instance).rows]

@@ -14,6 +14,7 @@ from gangopt.errors import InputError
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import AppBid, Bundle, Bystander
 from gangopt.instances.auction_solution import AuctionSolution, Payment
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.themis.arbiter_rounding import Rounding, kept_bundle, require_slack
 from gangopt.topology import Cluster
@@ -219,7 +220,7 @@ def hold_auction(
     from gangopt.solvers.exact.auction import exact
 
     more = 1 + require_slack(slack)
-    outcome = exact(instance, Controls() if controls is None else controls, payments=payments)
+    outcome = unless_interrupted(exact(instance, Controls() if controls is None else controls, payments=payments))
     fair: AuctionSolution = outcome.solution
     generator = np.random.default_rng(seed)
     # without a proven allocation there is no proven payment: whoever could be charged everything keeps nothing

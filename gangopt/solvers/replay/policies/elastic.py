@@ -10,6 +10,7 @@ import numpy as np
 
 from gangopt.errors import InputError, NoSolutionError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.replay.policies.speeds import FittedSpeeds, LinearSpeeds, SpeedModel, speeds_of
 from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Floats, Ints, Plan
@@ -96,9 +97,9 @@ def _exactly(instance: AllocationInstance) -> AllocationSolution:
     from gangopt.solvers.contract import Controls
     from gangopt.solvers.exact.allocation import exact as solve
 
-    outcome = solve(instance, Controls())
-    if outcome.solution is None:
-        raise NoSolutionError(f"exact: an interval's allocation was not solved: {outcome.reason}")
+    outcome = unless_interrupted(solve(instance, Controls()))
+    if outcome.termination != "optimal":
+        raise NoSolutionError(f"exact: an interval's allocation was not proven optimal: {outcome.reason}")
     solution: AllocationSolution = outcome.solution
     return solution
 

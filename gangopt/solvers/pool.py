@@ -1,0 +1,229 @@
+"""Worker processes that cost nothing when they die but one more try of the task they had."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+__all__ = ["Lost", "run_in_processes"]
+
+_MOST_FAILED_STARTS = 3
+"""Workers in a row that may end before they are ready."""
+_GRACE = 10.0
+"""Seconds for a worker to end by itself."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A task without an answer.
+
+    Attributes
+    ----------
+    reason : one line that says what happened
+    """
+
+    reason: str
+
+
+def run_in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Generator[tuple[int, R | Lost]]:
+    """Run a function on tasks in worker processes.
+
+    A task whose worker dies is tried once more, alone, when all others are done. Workers end when this process does,
+    however it ends, and at once when the iterator is closed. Ctrl-C does not reach them.
+
+    Parameters
+    ----------
+    function : runs one task; can be sent to another process, as the tasks and the answers can
+    tasks : what to run
+    workers : processes at a time
+
+    Yields
+    ------
+    tuple
+        The index of a task and its answer, as they come; `Lost` where there is none.
+    """
+    crew = _Crew(function, tasks)
+    try:
+        yield from crew.answers(workers)
+    except BaseException:
+        crew.stop()
+        raise
+    crew.dismiss()
+
+
+class _Worker:
+    """A process, the connection to it, and the task that it has.
+
+    Attributes
+    ----------
+    ready : whether it has said that it waits for tasks
+    task : index of the task that it has, None if it has none
+    """
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs,), name="gangopt-worker")
+        self.process.start()
+        theirs.close()
+        self.ready = False
+        self.task: int | None = None
+
+    def how_it_ended(self) -> str:
+        self.process.join(_GRACE)
+        code = self.process.exitcode
+        if code is not None and code < 0:
+            with suppress(ValueError):
+                return f"killed by {signal.Signals(-code).name}"
+        return f"exit code {code}"
+
+
+class _Crew:
+    """The workers, the tasks that wait, and those that are to be tried again."""
+
+    def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
+        self._function, self._tasks = function, tasks
+        self._waiting = deque(range(len(tasks)))
+        self._again: deque[int] = deque()
+        self._deaths: dict[int, str] = {}
+        self._workers: list[_Worker] = []
+        self._failed_starts = 0
+
+    def answers(self, workers: int) -> Iterator[tuple[int, Any]]:
+        while (left := len(self._waiting) + len(self._again) + self._busy()) and self._can_start():
+            while len(self._workers) < min(workers, left):
+                with _ctrl_c_held_back():
+                    self._workers.append(_Worker())
+            by_connection: dict[Any, _Worker] = {worker.connection: worker for worker in self._workers}
+            for connection in wait(list(by_connection)):
+                yield from self._heard(by_connection[connection])
+            for worker in self._workers:
+                if worker.ready and worker.task is None:
+                    yield from self._give(worker)
+        reason = "worker processes end before they can take a task; a script that starts them needs "
+        for index in [*self._waiting, *self._again]:
+            yield index, Lost(reason + "`if __name__ == '__main__':` around the call")
+
+    def stop(self) -> None:
+        """End all workers at once."""
+        for worker in self._workers:
+            worker.process.terminate()
+        self.dismiss()
+
+    def dismiss(self) -> None:
+        """Let the workers go, which have nothing to do."""
+        for worker in self._workers:
+            worker.connection.close()
+        for worker in self._workers:
+            worker.process.join(_GRACE)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+
+    def _busy(self) -> int:
+        return sum(worker.task is not None for worker in self._workers)
+
+    def _can_start(self) -> bool:
+        return self._failed_starts < _MOST_FAILED_STARTS or any(worker.ready for worker in self._workers)
+
+    def _heard(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
+        try:
+            message = worker.connection.recv_bytes()
+        except (EOFError, OSError):
+            yield from self._died(worker)
+            return
+        if not worker.ready:
+            worker.ready, self._failed_starts = True, 0
+            return
+        index, worker.task = worker.task, None
+        assert index is not None
+        try:
+            answer = pickle.loads(message)
+        except Exception as error:
+            answer = _failure(error)
+        yield index, answer
+
+    def _died(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
+        self._workers.remove(worker)
+        worker.connection.close()
+        how, index = worker.how_it_ended(), worker.task
+        if index is None:
+            self._failed_starts += not worker.ready
+        elif index not in self._deaths:
+            self._deaths[index] = how
+            self._again.append(index)
+        else:
+            first = self._deaths[index]
+            both = how if how == first else f"{first}, then {how}"
+            yield index, Lost(f"its worker process ended without an answer, and once more when tried again ({both})")
+
+    def _give(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
+        """Give an idle worker the next task; what cannot be sent has no answer."""
+        while self._waiting or (self._again and not self._busy()):
+            index = self._waiting.popleft() if self._waiting else self._again.popleft()
+            try:
+                message = pickle.dumps((self._function, self._tasks[index]))
+            except Exception as error:
+                yield index, _failure(error)
+                continue
+            worker.task = index
+            with suppress(OSError):  # a worker that is dead already is found out when its answer is awaited
+                worker.connection.send_bytes(message)
+            return
+
+
+def _failure(error: Exception) -> Lost:
+    return Lost(f"its executor failed ({type(error).__name__}: {(str(error).splitlines() or [''])[0]})")
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back for this process while it starts another one, which never gets to see it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # which sets the mask itself when it starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(connection: Connection) -> None:
+    """Answer tasks until the other side is gone; the main function of a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):
+        connection.send_bytes(b"ready")
+        while True:
+            connection.send_bytes(_answer(connection.recv_bytes()))
+
+
+def _answer(message: bytes) -> bytes:
+    try:
+        function, task = pickle.loads(message)
+        return pickle.dumps(function(task))
+    except Exception as error:  # of a task or an answer that cannot be sent
+        return pickle.dumps(_failure(error))
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it does, whatever the main thread is doing."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
