@@ -11,7 +11,7 @@ import gangopt
 
 ROOT = Path(gangopt.__file__).parent
 LAYERS = ["topology", "instances", "formulations", "solvers"]
-FREE = {"errors", "inputfile", "jsonfile", "arguments", "registry", "decisions", "__init__"}
+FREE = {"errors", "interrupts", "filelock", "inputfile", "jsonfile", "arguments", "registry", "decisions", "__init__"}
 HEAVY = ["pyomo", "highspy", "polars", "matplotlib", "scipy", "distributed", "dask"]
 
 
@@ -48,7 +48,7 @@ def test_formulations_know_no_solver():
 
 
 def test_the_root_modules_import_no_layer():
-    for name in ("errors", "inputfile", "jsonfile", "arguments", "registry"):
+    for name in ("errors", "interrupts", "filelock", "inputfile", "jsonfile", "arguments", "registry"):
         modules = [m for m in imported_modules(ROOT / f"{name}.py") if m.startswith("gangopt.")]
         assert all(m.split(".")[1] in FREE for m in modules), modules
 

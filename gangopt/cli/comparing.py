@@ -12,7 +12,7 @@ import typer
 
 from gangopt.cli.naming import warn_of_hiding
 from gangopt.cli.options import AsJson, Output, Quiet, RelGap, Seed, Threads, TimeLimit
-from gangopt.cli.output import INTERRUPTED, check_output, print_json
+from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
 from gangopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def compare(
             journal=journal,
             on_rows=on_rows,
         )
+    require_whole(interrupted=comparison.interrupted)
     failed = [row for row in comparison.rows if row.status == "failed"]
     if len(failed) == len(comparison.rows) and failed:
         _discard(journal)
@@ -85,7 +86,7 @@ def compare(
 def _write(comparison: Comparison, output: Path | None, journal: Path | None) -> None:
     """Write the comparison and remove the journal that it makes superfluous."""
     if output is not None:
-        comparison.write(output)
+        write_output(output, comparison.write, interrupted=comparison.interrupted)
         if not comparison.interrupted:
             _discard(journal)
 
@@ -109,8 +110,10 @@ def _end(comparison: Comparison, journal: Path | None) -> None:
 
 
 def _discard(journal: Path | None) -> None:
+    from gangopt.solvers.journal import discard
+
     if journal is not None:
-        journal.unlink(missing_ok=True)
+        discard(journal)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gangopt.arguments import number_in
-from gangopt.cli.output import check_output
+from gangopt.cli.output import check_output, require_whole
 from gangopt.errors import InputError, shorten, shown
 from gangopt.jsonfile import file_kind
 
@@ -293,6 +293,7 @@ def _put(path: Path, label: str, fields: dict[str, Any]) -> None:
 def _print(record: dict[str, Any], as_json: bool, text: str) -> None:
     from gangopt.jsonfile import dump_json
 
+    require_whole()
     typer.echo(dump_json(record), nl=False) if as_json else typer.echo(text)
 
 

@@ -67,7 +67,7 @@ def write_output(output: Path, write: Callable[[Path], None], *, interrupted: bo
     partial = partial_path(output)
     write(partial)
     if partial != output:
-        typer.echo(f"gangopt: what was finished is in {partial}; {output} is left as it was", err=True)
+        typer.echo(f"gangopt: the partial result is in {partial}; {output} is unchanged", err=True)
 
 
 def print_json(value: object) -> None:
@@ -104,11 +104,13 @@ def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iter
     _check_name(output, name)
     if kind == "absent" and not os.access(parent, os.W_OK):
         raise InputError(f"{name}: cannot be written (no permission in {shorten(str(parent))})")
-    if kind == "file":
-        if not os.access(output, os.W_OK):
-            raise InputError(f"{name}: cannot be written (no permission)")
-        if any(file.samefile(output) for item in inputs if item is not None for file in _files_of(item)):
-            raise InputError(f"{name}: is read by the same command; give the output another name")
+    if kind == "file" and not os.access(output, os.W_OK):
+        raise InputError(f"{name}: cannot be written (no permission)")
+    written = [file for file in (output, partial_path(output)) if file_kind(file) == "file"]
+    read = [file for item in inputs if item is not None for file in _files_of(item)]
+    for mine in written:
+        if any(file.samefile(mine) for file in read):
+            raise InputError(f"{shorten(str(mine))}: is read by the same command; give the output another name")
 
 
 def _check_name(output: Path, name: str) -> None:

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from gangopt.cli.output import require_whole
 from gangopt.errors import InputError
+from gangopt.interrupts import unless_interrupted
 
 __all__ = ["HISTORY", "profile"]
 
@@ -60,6 +62,7 @@ def profile(
             for server in found.servers
         ],
     }
+    require_whole()
     typer.echo(dump_json(record), nl=False) if as_json else typer.echo(_text(record))
 
 
@@ -67,7 +70,7 @@ def _learned() -> float:
     """Return the threshold of one feature that misclassifies least in the published history."""
     import gangopt
 
-    return float(gangopt.solve(gangopt.load(HISTORY)).solution.threshold)
+    return float(unless_interrupted(gangopt.solve(gangopt.load(HISTORY))).solution.threshold)
 
 
 def _text(record: dict[str, Any]) -> str:

@@ -206,6 +206,10 @@ def _report(played: Contest, output: list[Path], as_json: bool) -> None:
     finally:  # files are written although the reader of stdout has gone
         for path in output if done else []:
             write_output(path, partial(write_contest, played), interrupted=played.interrupted)
+    lost = [entry for entry in failed if entry.lost]
+    if lost and not played.interrupted:
+        count = f"{len(lost)} of {len(played.entries)} policies"
+        raise InputError(f"{count} failed; first {lost[0].policy}: {lost[0].reason}")
     if played.interrupted:
         typer.echo("gangopt: interrupted; the policies that were finished are kept", err=True)
         raise typer.Exit(INTERRUPTED)

@@ -13,11 +13,12 @@ from typing import Any
 from gangopt import __version__
 from gangopt.arguments import split_name
 from gangopt.errors import InputError
+from gangopt.filelock import locked
 from gangopt.inputfile import read_file
 from gangopt.jsonfile import file_kind, write_text
 from gangopt.solvers.comparison import Row
 
-__all__ = ["Append", "Rows", "journal"]
+__all__ = ["Append", "Rows", "discard", "journal"]
 
 MAX_BYTES = 2**32
 """Largest journal that is read, in bytes."""
@@ -34,7 +35,8 @@ def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
     """Open the journal of a comparison, a new one or that of an earlier call that was stopped.
 
     The first line says of which comparison it is, every other one holds the rows of a task. Nothing that a journal
-    holds is written again: lines are only added, and a last line that was cut off is dropped.
+    holds is written again: lines are only added, and a last line that was cut off is dropped. One process at a time has
+    a journal, until it ends.
 
     Parameters
     ----------
@@ -49,14 +51,33 @@ def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
     Raises
     ------
     InputError
-        If the file belongs to another comparison, is no journal at all, or cannot be read or written.
+        If another process has it, or the file belongs to another comparison, is no journal at all, or cannot be read or
+        written.
     """
     fingerprint = _fingerprint(tasks)
+    with locked(path), _continued(path, fingerprint, len(tasks)) as (done, append):
+        yield done, append
+
+
+def discard(path: Path) -> None:
+    """Remove a journal that is not needed any more, unless another process goes on with it.
+
+    Parameters
+    ----------
+    path : the file
+    """
+    if path.exists():
+        with contextlib.suppress(InputError), locked(path):
+            path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _continued(path: Path, fingerprint: str, tasks: int) -> Iterator[tuple[Rows, Append]]:
     with _one_line_errors(path):
         content = b"" if file_kind(path) == "absent" else read_file(path, MAX_BYTES)
     whole = content[: content.rfind(b"\n") + 1]
     if content:
-        done = _read(path, whole, fingerprint, len(tasks))
+        done = _read(path, whole, fingerprint, tasks)
     else:
         write_text(path, json.dumps({"fingerprint": fingerprint}) + "\n")
         done = {}

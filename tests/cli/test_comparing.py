@@ -66,11 +66,14 @@ def test_an_interrupted_comparison_ends_with_130_and_says_where_it_goes_on(call,
     code, out, err = call("compare", TINY, OTHER, "--methods", "lpt", "-o", output)
     assert code == 130
     assert out.startswith("PARTIAL: interrupted by Ctrl-C, 1 of the instances not finished\n")
+    partial = tmp_path / "rows.partial.csv"
     assert err.splitlines() == [
+        f"gangopt: the partial result is in {partial}; {output} is unchanged",
         f"gangopt: {output}.rows keeps the finished rows; the same command goes on from there",
         "gangopt: interrupted",
     ]
-    saved = Comparison.read(output)
+    assert not output.exists()
+    saved = Comparison.read(partial)
     assert saved.interrupted
     assert [(row.instance, row.status) for row in saved.rows] == [(TINY, "feasible"), (OTHER, "interrupted")]
     code, out, err = call("compare", TINY, OTHER, "--methods", "lpt", "-o", output)
@@ -78,7 +81,13 @@ def test_an_interrupted_comparison_ends_with_130_and_says_where_it_goes_on(call,
     assert len(calls) == 3
     assert "PARTIAL" not in out
     assert not Comparison.read(output).interrupted
-    assert [item.name for item in tmp_path.iterdir()] == ["rows.csv"]
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["rows.csv", "rows.partial.csv"]
+    whole = output.read_bytes()
+    calls.clear()
+    code, _, err = call("compare", TINY, OTHER, "--methods", "lpt", "-o", output)
+    assert (code, output.read_bytes()) == (130, whole)
+    assert f"{partial}; {output} is unchanged\n" in err
+    (tmp_path / "rows.csv.rows").unlink()
     calls.clear()
     code, out, err = call("compare", TINY, OTHER, "--methods", "lpt", "--json")
     assert (code, json.loads(out)["interrupted"], err) == (130, True, "gangopt: interrupted\n")

@@ -141,7 +141,8 @@ def test_ctrl_c_keeps_finished_policies(call, log, tmp_path, monkeypatch):
     assert code == 130
     assert out.startswith("PARTIAL: interrupted by Ctrl-C, 1 of 2 policies not finished: srtf")
     assert "interrupted" in err
-    record = json.loads(target.read_text())
+    assert not target.exists()
+    record = json.loads((tmp_path / "kept.partial.json").read_text())
     assert (record["interrupted"], [row["policy"] for row in record["policies"]]) == (True, ["fifo"])
 
 

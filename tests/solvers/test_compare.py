@@ -428,7 +428,7 @@ def test_ctrl_c_stops_worker_processes_without_a_traceback(tmp_path, whole_group
     assert process.returncode == 130
     assert errors.splitlines()[-1] == "gangopt: interrupted"
     assert "Traceback" not in errors
-    assert Comparison.read(out).interrupted
+    assert Comparison.read(tmp_path / "rows.partial.csv").interrupted
 
 
 def test_ctrl_c_keeps_the_rows_that_were_finished(tmp_path):
@@ -445,7 +445,7 @@ def test_ctrl_c_keeps_the_rows_that_were_finished(tmp_path):
     assert process.returncode == 130
     assert f"gangopt: {journal} keeps the finished rows" in errors
     assert errors.endswith("gangopt: interrupted\n")
-    record = json.loads(out.read_text())
+    record = json.loads((tmp_path / "rows.partial.json").read_text())
     assert record["interrupted"] is True
     assert {row["instance"] for row in record["rows"]} == set(names)
     assert 3 <= sum(row["status"] == "feasible" for row in record["rows"]) < 6000
