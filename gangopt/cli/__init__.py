@@ -39,12 +39,25 @@ def main() -> None:
     except KeyboardInterrupt:
         code = _interrupted()
         _ignore_ctrl_c()
+    if code == 130:
+        _leave(code)
     sys.exit(code)
 
 
 def _interrupted() -> int:
     sys.stderr.write("gangopt: interrupted\n")
     return 130
+
+
+def _leave(code: int) -> None:
+    """End without what Python does at its end: it remembers some interrupts, and would kill itself by their signal."""
+    import os
+
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)
 
 
 def _ignore_ctrl_c() -> None:
