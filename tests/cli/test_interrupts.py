@@ -76,9 +76,9 @@ def test_a_policy_whose_workers_died_costs_no_other(call, monkeypatch, tmp_path)
     log, output = tmp_path / "log.csv", tmp_path / "out.json"
     log.write_text(LOG)
 
-    def deadly(run, names, _workers):
-        for index, name in enumerate(names):
-            yield index, Lost("its worker process ended without an answer") if name == "srtf" else run(name)
+    def deadly(run, tasks, _workers):
+        for index, task in enumerate(tasks):
+            yield index, Lost("its worker process ended without an answer") if task[0] == "srtf" else run(task)
 
     monkeypatch.setattr(contest, "run_in_processes", deadly)
     arguments = ("replay", log, "--cluster", 2, "--policy", "fifo,srtf,srsf", "--executor", "processes")
