@@ -63,6 +63,11 @@ def test_prediction_error_takes_no_allocation_that_ctrl_c_cut_short(monkeypatch,
     assert len(calls) == call
 
 
+def test_the_mean_loss_that_an_interrupt_made_13_27_percent():
+    (row,) = prediction_error(["allocation/optimus-testbed"], errors=(0.15,), kinds=("steps",), methods=("exact",)).rows
+    assert row["mean loss"] == pytest.approx(0.12555741236834228, rel=1e-6)
+
+
 def test_prediction_error_refuses_an_exact_row_that_is_not_proven(monkeypatch):
     from gangopt.solvers.exact import allocation
 
