@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import subprocess
 import sys
 
 import pytest
 
 import gangopt
-from gangopt.solvers.execution import _processes
+from gangopt.solvers.pool import run_in_processes
 
 INSTANCES = {
     "allocation": "allocation/optimus-figure4",
@@ -68,5 +69,10 @@ def test_a_child_solves_again_after_a_fork(noun):
 
 
 def test_the_executor_spawns():
-    with _processes(1) as pool:
-        assert pool._mp_context.get_start_method() == "spawn"
+    # a forked child would have the locks of polars as they were at the fork, and no threads to open them
+    started = []
+    context = multiprocessing.get_context("spawn")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(multiprocessing, "get_context", lambda method: started.append(method) or context)
+        assert list(run_in_processes(abs, [-1], 1)) == [(0, 1)]
+    assert set(started) == {"spawn"}

@@ -53,8 +53,8 @@ def test_a_form_that_cannot_be_built_in_time_ends_at_the_limit():
 
 
 def test_a_better_solution_than_the_bound_ends_as_an_error_without_a_bound(monkeypatch):
-    def too_high(model, controls):
-        return replace(original(model, controls), bound=1e9)
+    def too_high(model, controls, warm):
+        return replace(original(model, controls, warm), bound=1e9)
 
     original = by_form._solve
     monkeypatch.setattr(by_form, "_solve", too_high)
