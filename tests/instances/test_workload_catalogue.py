@@ -107,8 +107,8 @@ LACKING = "id,gpus,duration\na,1,100\nb,2,50\n"
         LACKING.replace(",", ";").encode(),
         LACKING.replace(",", "\t").encode(),
         LACKING.replace("id,", '"id",').encode(),
-        gzip.compress(LACKING.encode()),
-        gzip.compress(LACKING.replace(",", "\t").upper().encode()),
+        gzip.compress(LACKING.encode(), mtime=0),
+        gzip.compress(LACKING.replace(",", "\t").upper().encode(), mtime=0),
     ],
 )
 def test_a_table_of_own_columns_that_lacks_one_is_described(tmp_path, data):
@@ -157,7 +157,7 @@ def test_logs_of_other_systems_are_named_by_their_columns(text):
 
 def test_a_packed_log_is_unpacked(tmp_path):
     path = tmp_path / "log.csv.gz"
-    path.write_bytes(gzip.compress(TIRESIAS.encode()) + gzip.compress(b"2,1,4,bert,5\n"))
+    path.write_bytes(gzip.compress(TIRESIAS.encode(), mtime=0) + gzip.compress(b"2,1,4,bert,5\n"))
     workload = load_workload(path)
     assert (workload.name, workload.ids) == ("log", ("1", "2"))
     path.write_bytes(path.read_bytes()[:-9])
