@@ -34,12 +34,12 @@ __all__ = [
 _HOMES = {
     "Cluster": "gangopt.topology",
     "Comparison": "gangopt.solvers.comparison",
-    "GangoptError": "gangopt.errors",
-    "InfeasibleError": "gangopt.errors",
-    "InputError": "gangopt.errors",
-    "NoSolutionError": "gangopt.errors",
+    "GangoptError": "gangopt.base.errors",
+    "InfeasibleError": "gangopt.base.errors",
+    "InputError": "gangopt.base.errors",
+    "NoSolutionError": "gangopt.base.errors",
     "Result": "gangopt.solvers.result",
-    "SolverError": "gangopt.errors",
+    "SolverError": "gangopt.base.errors",
     "Workload": "gangopt.instances.workload",
     "compare": "gangopt.solvers.compare",
     "load": "gangopt.instances.catalogue",
@@ -53,8 +53,8 @@ _HOMES = {
 if TYPE_CHECKING:
     from typing import Any
 
+    from gangopt.base.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.decisions import problems
-    from gangopt.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.instances.catalogue import load, names
     from gangopt.instances.workload import Workload
     from gangopt.policy_registry import policies

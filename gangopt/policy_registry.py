@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gangopt.arguments import bind, join_name, parameters_of, split_name, unknown
+from gangopt.base.arguments import bind, join_name, parameters_of, split_name, unknown
 from gangopt.registry import resolve
 
 if TYPE_CHECKING:

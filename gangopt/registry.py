@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from gangopt.arguments import Parameter, bind, join_name, parameters_of, split_name, unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import Parameter, bind, join_name, parameters_of, split_name, unknown
+from gangopt.base.errors import InputError
 
 __all__ = ["Family", "Form", "Method", "Problem", "Registry", "resolve"]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.arguments import bind, join_name, number_in, parameters_of, split_name, unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import bind, join_name, number_in, parameters_of, split_name, unknown
+from gangopt.base.errors import InputError
 
 
 def family(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import LONGEST_SHOWN, shorten, shown
+from gangopt.base.errors import LONGEST_SHOWN, shorten, shown
 
 
 def test_short_texts_stay_and_long_ones_lose_their_middle():

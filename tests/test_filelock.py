@@ -10,14 +10,14 @@ import sys
 
 import pytest
 
-from gangopt import filelock
-from gangopt.errors import InputError
-from gangopt.filelock import locked
+from gangopt.base import filelock
+from gangopt.base.errors import InputError
+from gangopt.base.filelock import locked
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from gangopt.filelock import locked
+from gangopt.base.filelock import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

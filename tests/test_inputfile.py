@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-import gangopt.inputfile
-from gangopt.errors import InputError
-from gangopt.inputfile import read_file
+import gangopt.base.inputfile
+from gangopt.base.errors import InputError
+from gangopt.base.inputfile import read_file
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0\nsize 1067237342\n"
 
@@ -73,7 +73,7 @@ def test_inherited_pipes_are_read_up_to_a_limit(monkeypatch):
         assert read_file(f"/dev/fd/{read}") == b"abc"
     finally:
         os.close(read)
-    monkeypatch.setattr(gangopt.inputfile, "MAX_PIPE_BYTES", 2)
+    monkeypatch.setattr(gangopt.base.inputfile, "MAX_PIPE_BYTES", 2)
     read, write = os.pipe()
     os.write(write, b"abc")
     os.close(write)
@@ -85,7 +85,7 @@ def test_inherited_pipes_are_read_up_to_a_limit(monkeypatch):
 
 
 def test_stdin_is_read_where_it_is_named():
-    code = "from gangopt.inputfile import read_file; print(read_file('/dev/stdin'))"
+    code = "from gangopt.base.inputfile import read_file; print(read_file('/dev/stdin'))"
     done = subprocess.run([sys.executable, "-c", code], input=b"abc", capture_output=True, check=True, timeout=20)
     assert done.stdout == b"b'abc'\n"
 

@@ -10,7 +10,7 @@ import time
 import pytest
 
 import gangopt
-from gangopt import interrupts
+from gangopt.base import interrupts
 from gangopt.cli.output import require_whole
 from gangopt.instances.parameters import ParametersInstance
 from gangopt.solvers.contract import Outcome

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
-from gangopt.jsonfile import dump_json, file_kind, parse_json, read_json, read_text, write_bytes, write_json
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import dump_json, file_kind, parse_json, read_json, read_text, write_bytes, write_json
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -139,9 +139,7 @@ def test_what_stands_at_a_path(tmp_path):
 
 def test_what_stdout_goes_to_is_written_behind_what_it_has(tmp_path):
     target = tmp_path / "out"
-    code = (
-        "from gangopt.jsonfile import write_bytes; write_bytes('/dev/stdout', b'two'); write_bytes('/dev/null', b'x')"
-    )
+    code = "from gangopt.base.jsonfile import write_bytes; write_bytes('/dev/stdout', b'two'); write_bytes('/dev/null', b'x')"
     with target.open("w") as stream:
         stream.write("one")
         stream.flush()

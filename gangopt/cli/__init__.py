@@ -31,7 +31,7 @@ def run(arguments: list[str]) -> int:
 def main() -> None:
     """Entry point of the command `gangopt`."""
     try:
-        from gangopt.interrupts import listen
+        from gangopt.base.interrupts import listen
 
         listen()
         code = run(sys.argv[1:])

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gangopt.base.errors import InputError
 from gangopt.cli.naming import warn_of_hiding
 from gangopt.cli.options import AsJson, Output, Quiet, RelGap, Seed, Threads, TimeLimit
 from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
-from gangopt.errors import InputError
 
 if TYPE_CHECKING:
     from gangopt.solvers.comparison import Comparison

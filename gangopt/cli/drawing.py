@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gangopt.base.errors import InputError, shorten
+from gangopt.base.jsonfile import file_kind, read_json
 from gangopt.decisions import problems
-from gangopt.errors import InputError, shorten
-from gangopt.jsonfile import file_kind, read_json
 from gangopt.solvers.comparison import Comparison
 from gangopt.solvers.pictures import (
     check_picture_suffix,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gangopt.arguments import number_in
+from gangopt.base.arguments import number_in
+from gangopt.base.errors import InputError, shown
 from gangopt.cli.output import check_output, require_whole
-from gangopt.errors import InputError, shown
 
 if TYPE_CHECKING:
     from gangopt.solvers.experiments.table import ExperimentTable
@@ -34,7 +34,7 @@ def check(output: list[Path] | None, time_limit: float | None, seed: int) -> Non
 
 def finish(table: ExperimentTable, draw: Callable[[Any], Any], output: list[Path] | None, as_json: bool) -> None:
     """Write what was asked for and print the table."""
-    from gangopt.jsonfile import dump_json
+    from gangopt.base.jsonfile import dump_json
     from gangopt.solvers.experiments.table import TABLE_SUFFIXES
     from gangopt.solvers.pictures import save_picture
 

@@ -89,7 +89,7 @@ def _gittins(
     as_json: AsJson = False,
 ) -> None:
     """Gittins index over attained service, printed and discretised (appendix C of Tiresias)."""
-    from gangopt.errors import InputError
+    from gangopt.base.errors import InputError
     from gangopt.solvers.experiments import gittins_curve as experiment
 
     check(output, None, seed)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gangopt.arguments import number_in
+from gangopt.base.arguments import number_in
+from gangopt.base.errors import InputError, shorten, shown
+from gangopt.base.jsonfile import file_kind
 from gangopt.cli.output import check_output, require_whole
-from gangopt.errors import InputError, shorten, shown
-from gangopt.jsonfile import file_kind
 
 if TYPE_CHECKING:
     from gangopt.instances.fitting.speed import PredictionError, SpeedFit
@@ -258,8 +258,8 @@ def _demand(option: str, text: str) -> dict[str, float]:
 
 
 def _write_job(path: Path, label: str, fit: SpeedFit, fields: dict[str, Any]) -> None:
+    from gangopt.base.jsonfile import write_json
     from gangopt.instances.fitting.jobs import to_job
-    from gangopt.jsonfile import write_json
 
     options = {
         "steps": "--steps",
@@ -277,10 +277,10 @@ def _write_job(path: Path, label: str, fit: SpeedFit, fields: dict[str, Any]) ->
 
 def _put(path: Path, label: str, fields: dict[str, Any]) -> None:
     """Set fields of a job in an allocation file, or add the job, and write the file whole or not at all."""
+    from gangopt.base.document import validate
+    from gangopt.base.jsonfile import read_json, write_json
     from gangopt.instances.documents.allocation import AllocationDocument
-    from gangopt.instances.documents.common import validate
     from gangopt.instances.fitting.jobs import put_job
-    from gangopt.jsonfile import read_json, write_json
 
     document = validate(AllocationDocument, read_json(path), str(path))
     try:
@@ -291,7 +291,7 @@ def _put(path: Path, label: str, fields: dict[str, Any]) -> None:
 
 
 def _print(record: dict[str, Any], as_json: bool, text: str) -> None:
-    from gangopt.jsonfile import dump_json
+    from gangopt.base.jsonfile import dump_json
 
     require_whole()
     typer.echo(dump_json(record), nl=False) if as_json else typer.echo(text)

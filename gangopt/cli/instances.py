@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from gangopt.base.errors import InputError
 from gangopt.cli.naming import load_instance
 from gangopt.cli.options import AsJson, Name, Output
 from gangopt.cli.output import check_output, print_json
-from gangopt.errors import InputError
 
 __all__ = ["list_command", "schema", "show"]
 
@@ -29,8 +29,8 @@ def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
 
     --json prints the file that `solve` reads back; -o writes it, or draws a cluster.
     """
+    from gangopt.base.jsonfile import write_json
     from gangopt.cli.showing import cluster_of, document_of, picture_of, text_of
-    from gangopt.jsonfile import write_json
 
     check_output(output, inputs=[name])
     cluster = cluster_of(name)
@@ -51,7 +51,7 @@ def schema(
     output: Output = None,
 ) -> None:
     """Print the JSON Schema of a decision's instance files, or of cluster files."""
-    from gangopt.jsonfile import write_json
+    from gangopt.base.jsonfile import write_json
 
     check_output(output)
     content = _cluster_schema(solution) if noun == "cluster" else _decision_schema(noun, solution)
@@ -68,7 +68,7 @@ def _cluster_schema(solution: bool) -> dict[str, Any]:
 
 
 def _decision_schema(noun: str, solution: bool) -> dict[str, Any]:
-    from gangopt.arguments import unknown
+    from gangopt.base.arguments import unknown
     from gangopt.decisions import problems
     from gangopt.registry import resolve
 

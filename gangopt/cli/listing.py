@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from gangopt.base.errors import InputError
 from gangopt.decisions import problems
-from gangopt.errors import InputError
 from gangopt.instances.catalogue import entry, families, names
 from gangopt.instances.workload_catalogue import workload_templates
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 
 if TYPE_CHECKING:
-    from gangopt.instances.contract import Instance
+    from gangopt.base.contract import Instance
 
 __all__ = ["load_instance", "warn_of_hiding"]
 

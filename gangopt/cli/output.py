@@ -8,10 +8,10 @@ from pathlib import Path
 
 import typer
 
-from gangopt import interrupts
-from gangopt.arguments import split_name
-from gangopt.errors import InputError, shorten
-from gangopt.jsonfile import file_kind
+from gangopt.base import interrupts
+from gangopt.base.arguments import split_name
+from gangopt.base.errors import InputError, shorten
+from gangopt.base.jsonfile import file_kind
 
 __all__ = ["INTERRUPTED", "check_output", "partial_path", "print_json", "require_whole", "write_output"]
 
@@ -72,7 +72,7 @@ def write_output(output: Path, write: Callable[[Path], None], *, interrupted: bo
 
 def print_json(value: object) -> None:
     """Print a value as JSON on stdout."""
-    from gangopt.jsonfile import dump_json
+    from gangopt.base.jsonfile import dump_json
 
     typer.echo(dump_json(value), nl=False)
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from gangopt.base.errors import InputError
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.cli.output import require_whole
-from gangopt.errors import InputError
-from gangopt.interrupts import unless_interrupted
 
 __all__ = ["HISTORY", "profile"]
 
@@ -28,9 +28,9 @@ def profile(
     as_json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
     """Tell from a log of messages how long an iteration is, how large the model, and how skewed."""
+    from gangopt.base.jsonfile import dump_json
     from gangopt.instances.message_log import read_log
     from gangopt.instances.profiling import profile as profile_of
-    from gangopt.jsonfile import dump_json
 
     if limit is not None and not 0 <= limit <= 1:
         raise InputError(f"--limit {limit}: a share from 0 to 1 is needed")

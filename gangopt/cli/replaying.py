@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
+from gangopt.base.errors import InputError
 from gangopt.cli.options import AsJson, Quiet, Seed
 from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
 from gangopt.cli.workload_options import (
@@ -27,7 +28,6 @@ from gangopt.cli.workload_options import (
     User,
     Vc,
 )
-from gangopt.errors import InputError
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload
@@ -125,7 +125,7 @@ def replay(
 
 def policies_command(as_json: AsJson = False) -> None:
     """List the policies of `replay` with their arguments."""
-    from gangopt.arguments import parameters_of
+    from gangopt.base.arguments import parameters_of
     from gangopt.policy_registry import policies
     from gangopt.registry import resolve
 
@@ -152,7 +152,7 @@ def _check_outputs(output: list[Path] | None, inputs: list[str | Path | None]) -
 
 
 def _overheads(start: float, restart: float, checkpoints: bool, slowdown: list[str] | None, some: bool) -> Overheads:
-    from gangopt.arguments import number_in
+    from gangopt.base.arguments import number_in
     from gangopt.solvers.replay.costs import Overheads
 
     factors = {}

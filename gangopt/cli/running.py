@@ -10,10 +10,10 @@ import sys
 
 import typer
 
-from gangopt import interrupts
+from gangopt.base import interrupts
+from gangopt.base.errors import GangoptError, InputError, shorten
 from gangopt.cli.commands import app
 from gangopt.cli.output import INTERRUPTED
-from gangopt.errors import GangoptError, InputError, shorten
 
 __all__ = ["run_command"]
 

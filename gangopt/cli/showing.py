@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gangopt.base.contract import Instance
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import file_kind, read_json
 from gangopt.decisions import problems
-from gangopt.errors import InputError
 from gangopt.instances.catalogue import entry, to_document
-from gangopt.instances.contract import Instance
-from gangopt.jsonfile import file_kind, read_json
 from gangopt.registry import resolve
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def solve(
     quiet: Quiet = False,
 ) -> None:
     """Take one decision by one method; exit 1 if there is no solution."""
-    from gangopt.jsonfile import write_json
+    from gangopt.base.jsonfile import write_json
     from gangopt.solvers.report import result_text
     from gangopt.solvers.resultfile import read_solution, result_json
     from gangopt.solvers.solve import checked_controls
@@ -101,8 +101,8 @@ def export(
     form: FormName = None,
 ) -> None:
     """Write a form of an instance as a model file."""
+    from gangopt.base.jsonfile import file_kind
     from gangopt.decisions import problems
-    from gangopt.jsonfile import file_kind
     from gangopt.solvers.export import export as run_export
 
     check_output(output, inputs=[name])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gangopt.base.errors import InputError
 from gangopt.cli.options import AsJson, Output
 from gangopt.cli.output import check_output, print_json
 from gangopt.cli.workload_options import (
@@ -22,7 +23,6 @@ from gangopt.cli.workload_options import (
     User,
     Vc,
 )
-from gangopt.errors import InputError
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InfeasibleError
+from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.deadline import paced, require_time
 from gangopt.instances.allocation import AllocationInstance, equal_job_classes
 

@@ -24,7 +24,7 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations.allocation_configurations import capacity_rows
 from gangopt.formulations.deadline import require_time
 from gangopt.formulations.rows import linear

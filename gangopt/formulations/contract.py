@@ -12,8 +12,8 @@ from typing import Any
 from pyomo.common.log import LoggingIntercept
 from pyomo.environ import Block, Var
 
-from gangopt.errors import InputError
-from gangopt.instances.contract import Instance
+from gangopt.base.contract import Instance
+from gangopt.base.errors import InputError
 
 __all__ = ["check_empty", "check_filled", "check_kind", "read_values", "remember"]
 

@@ -24,7 +24,7 @@ from typing import Any
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Constraint, Expression, NonNegativeReals, Param, RangeSet, Reals, Set, Var
 
-from gangopt.errors import InfeasibleError
+from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.contract import check_empty
 from gangopt.formulations.fair_share_goal import linear
 from gangopt.formulations.fair_share_options import Option, given_counts, options_of, require_option

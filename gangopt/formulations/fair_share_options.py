@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangopt.errors import InfeasibleError
+from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.deadline import require_time
 from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.fair_share_market import Market

@@ -32,7 +32,7 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations.fair_share_goal import add_goal, hint_goal, linear
 from gangopt.formulations.fair_share_options import Option, best_inside, given_counts, options_of, require_option
 from gangopt.formulations.fair_share_places import add_resources

@@ -28,7 +28,7 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations.deadline import paced
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size

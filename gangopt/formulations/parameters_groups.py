@@ -27,7 +27,7 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

@@ -18,7 +18,7 @@ import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, Expression, NonNegativeIntegers, NonNegativeReals, Set, Var, value
 
-from gangopt.errors import ModelTooLargeError
+from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.schedule_sets import Epoch, epochs, maximal_sets, packing
 from gangopt.formulations.size import require_size

@@ -14,7 +14,7 @@ import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, Expression, NonNegativeIntegers, Set, Var, value
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

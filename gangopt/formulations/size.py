@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangopt.errors import ModelTooLargeError
+from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations.deadline import require_time
 
 __all__ = ["MAX_COLUMNS", "require_size"]

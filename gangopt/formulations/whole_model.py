@@ -7,7 +7,7 @@ from typing import Any
 
 from pyomo.environ import ConcreteModel, Objective, minimize
 
-from gangopt.instances.contract import Instance
+from gangopt.base.contract import Instance
 
 __all__ = ["minimising"]
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
-from gangopt.instances import checks
-from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.base import checks
+from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.errors import InputError
 from gangopt.instances.speed import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
 
 __all__ = [

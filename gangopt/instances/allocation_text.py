@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution, equal_job_classes
 
 __all__ = ["describe", "describe_solution"]

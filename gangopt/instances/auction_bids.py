@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gangopt.errors import InputError, shorten, shown
-from gangopt.instances.checks import pieces
+from gangopt.base.checks import pieces
+from gangopt.base.errors import InputError, shorten, shown
 
 __all__ = ["CLUSTER", "LEVELS", "MACHINE", "RACK", "AppBid", "Bundle", "Bystander", "exact_value", "written"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from gangopt.errors import InputError, shown
+from gangopt.base.checks import pieces
+from gangopt.base.errors import InputError, shown
 from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.checks import pieces
 
 __all__ = ["AuctionSolution", "Payment"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import LEVELS, Bundle
 from gangopt.instances.auction_solution import AuctionSolution

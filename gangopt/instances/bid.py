@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
-from gangopt.instances.checks import LARGEST, counts, finite, finite_numbers, numbers, whole, whole_numbers
-from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.base.arguments import unknown
+from gangopt.base.checks import LARGEST, counts, finite, finite_numbers, numbers, whole, whole_numbers
+from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.errors import InputError
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.topology import LOCALITIES
 

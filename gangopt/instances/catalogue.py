@@ -13,11 +13,11 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any, cast
 
-from gangopt.arguments import bind, join_name, split_name, unknown
+from gangopt.base.arguments import bind, join_name, split_name, unknown
+from gangopt.base.contract import Instance
+from gangopt.base.errors import InputError, shown
+from gangopt.base.jsonfile import file_kind, parse_json, read_json
 from gangopt.decisions import problems
-from gangopt.errors import InputError, shown
-from gangopt.instances.contract import Instance
-from gangopt.jsonfile import file_kind, parse_json, read_json
 from gangopt.registry import Family, Problem, resolve
 
 __all__ = ["Entry", "entries", "entry", "families", "is_hidden", "load", "names", "read_document", "to_document"]
@@ -222,7 +222,7 @@ def read_document(value: object, origin: str) -> Instance:
     """
     from pydantic import ValidationError
 
-    from gangopt.instances.documents.common import VERSION, refusal, validate
+    from gangopt.base.document import VERSION, refusal, validate
 
     if not isinstance(value, dict):
         raise InputError(f"{origin}: an instance file holds one object, this one holds a {type(value).__name__}")
@@ -263,7 +263,7 @@ def to_document(instance: Instance) -> dict[str, Any]:
     """
     from pydantic import ValidationError
 
-    from gangopt.instances.documents.common import refusal
+    from gangopt.base.document import refusal
 
     try:
         document = resolve(problems[instance.noun].document).from_instance(instance)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.base.contract import Record
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, RACK, Bundle
 from gangopt.instances.auction_solution import AuctionSolution
-from gangopt.instances.contract import Record
 
 __all__ = ["TOLERANCE", "Market", "better", "bundles_of", "certifiable", "market_of", "rows_of"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gangopt.base.checks import pieces
 from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.checks import pieces
 
 __all__ = ["FairShareSolution"]
 

@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.arguments import number_in
-from gangopt.errors import InputError, shown
+from gangopt.base.arguments import number_in
+from gangopt.base.errors import InputError, shown
+from gangopt.base.jsonfile import read_text
 from gangopt.instances.gittins_quanta import BestQuanta
-from gangopt.jsonfile import read_text
 
 __all__ = ["RESOLUTION", "ServiceDistribution"]
 

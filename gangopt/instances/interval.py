@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.instances.contract import Instance, Score, Violation
 from gangopt.instances.interval_times import (
     Smallest,
     fitted_times,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.errors import InputError
-from gangopt.instances.contract import Record
+from gangopt.base.contract import Record
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import write_text
+from gangopt.base.tables import read_table
 from gangopt.instances.models import MEBIBYTE, tensor_model
-from gangopt.instances.strict_table import read_table
-from gangopt.jsonfile import write_text
 
 __all__ = ["COLUMNS", "MAX_MESSAGES", "MessageLog", "generate_log", "read_log", "write_log"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
 
-from gangopt.arguments import unknown
+from gangopt.base.arguments import unknown
 from gangopt.instances.networks.inception import googlenet
 from gangopt.instances.networks.layers import Block, convolution, dense
 from gangopt.instances.networks.plain import vgg

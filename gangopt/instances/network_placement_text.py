@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
 
 __all__ = ["describe", "describe_solution"]

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from gangopt.errors import InputError
-from gangopt.instances import checks
-from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.base import checks
+from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.errors import InputError
 
 __all__ = ["MAX_BLOCKS", "MAX_PARAMETERS", "MAX_SERVERS", "ParametersInstance", "ParametersSolution"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 
 __all__ = ["Assignment", "cut", "grouped", "spread"]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
-from gangopt.instances import checks
-from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.base import checks
+from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.errors import InputError
 from gangopt.instances.placement_counting import most_jobs_by_counting
 from gangopt.instances.placement_solution import PlacementSolution
 

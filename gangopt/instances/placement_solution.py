@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gangopt.errors import InputError
-from gangopt.instances import checks
+from gangopt.base import checks
+from gangopt.base.errors import InputError
 
 __all__ = ["PlacementSolution"]
 

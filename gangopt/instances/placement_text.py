@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_solution import PlacementSolution
 

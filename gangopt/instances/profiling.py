@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.message_log import MessageLog
 from gangopt.instances.skew import server_skews
 

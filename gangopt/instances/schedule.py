@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gangopt.errors import InputError, shown
-from gangopt.instances import checks
-from gangopt.instances.contract import Instance, Score, Violation
+from gangopt.base import checks
+from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.errors import InputError, shown
 
 __all__ = ["MAX_JOBS", "ROUNDING", "Run", "ScheduleInstance", "ScheduleSolution", "fewest_machines"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
 
 __all__ = ["describe", "describe_solution"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.bid import MAX_GPUS, MOST
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.topology import PRIORS, Slowdown

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.topology import LOCALITIES, PRIORS, Slowdown, SlowdownTable
 
 __all__ = ["TABLE1", "LocalityProfile", "measured_slowdown", "monotone", "table1_slowdowns"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.bid import MOST
 from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo, budget_of, median_job
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
 
 __all__ = ["describe", "describe_solution"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_columns import COLUMNS, check_frame, frame_of
 from gangopt.instances.workload_notices import Notice
 
@@ -302,7 +302,7 @@ class Workload:
 
 
 def _no_such(column: str, value: str, known: list[str]) -> InputError:
-    from gangopt.arguments import unknown
+    from gangopt.base.arguments import unknown
 
     label = {"user": "user", "vc": "virtual cluster"}[column]
     return unknown(f"{label} of the workload", value, known) if known else InputError(f"no job has a {label}")

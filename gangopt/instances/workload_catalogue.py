@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gangopt.arguments import bind, join_name, split_name, unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import bind, join_name, split_name, unknown
+from gangopt.base.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_notices import Tally
 from gangopt.instances.workload_signs import signs_of

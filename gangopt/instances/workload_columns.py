@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl

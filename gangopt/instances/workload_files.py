@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import parse_json, write_bytes, write_json
 from gangopt.instances.workload_columns import COLUMNS, shown
 from gangopt.instances.workload_reading import (
     Draft,
@@ -18,7 +19,6 @@ from gangopt.instances.workload_reading import (
     finish,
 )
 from gangopt.instances.workload_rows import PARQUET, Rows, header_of, read_rows
-from gangopt.jsonfile import parse_json, write_bytes, write_json
 
 if TYPE_CHECKING:
     from gangopt.instances.workload import Workload

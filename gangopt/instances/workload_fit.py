@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_notices import Notice
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import cast
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_columns import COLUMNS
 from gangopt.instances.workload_files import REQUIRED, headers_of, missing_column
 from gangopt.instances.workload_reading import Draft, Format, Source

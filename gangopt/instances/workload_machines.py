@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_columns import shown
 from gangopt.instances.workload_notices import Tally
 from gangopt.instances.workload_rows import Rows, header_of, read_bytes, read_rows

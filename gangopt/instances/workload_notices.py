@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["Notice", "Tally"]
 

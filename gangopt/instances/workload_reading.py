@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.models import MODELS
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_columns import COLUMNS, shown

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gangopt.errors import InputError, shorten
-from gangopt.inputfile import read_file
+from gangopt.base.errors import InputError, shorten
+from gangopt.base.inputfile import read_file
 from gangopt.instances.workload_columns import LARGEST, shown
 from gangopt.instances.workload_notices import Tally
 

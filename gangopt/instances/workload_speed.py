@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.speed import THETA_COUNT, speed
 from gangopt.instances.workload_columns import shown
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from gangopt.errors import shorten
+from gangopt.base.errors import shorten
 from gangopt.instances.fair_share_market import bundles_of
 from gangopt.instances.fair_share_text import place_text
 from gangopt.solvers.certificates import Certificates, Given, SavedAllocation

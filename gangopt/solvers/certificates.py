@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gangopt.errors import InfeasibleError, InputError, NoSolutionError, SolverError, shown
+from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError, shown
+from gangopt.base.interrupts import unless_interrupted
+from gangopt.base.jsonfile import read_json
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.catalogue import load
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import Market, better, certifiable
 from gangopt.instances.finish_time import above_one
-from gangopt.interrupts import unless_interrupted
-from gangopt.jsonfile import read_json
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.resultfile import read_solution
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gangopt.base.contract import Instance
+from gangopt.base.errors import GangoptError, InputError
 from gangopt.decisions import problems
-from gangopt.errors import GangoptError, InputError
 from gangopt.instances.catalogue import load
 from gangopt.instances.catalogue import names as named_instances
-from gangopt.instances.contract import Instance
 from gangopt.registry import Problem
 from gangopt.solvers.comparison import Comparison, Row, failed_row
 from gangopt.solvers.contract import Controls

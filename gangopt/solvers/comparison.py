@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError, shown
-from gangopt.inputfile import read_file
-from gangopt.jsonfile import dump_json, read_json, write_bytes, write_text
+from gangopt.base.errors import InputError, shown
+from gangopt.base.inputfile import read_file
+from gangopt.base.jsonfile import dump_json, read_json, write_bytes, write_text
 
 if TYPE_CHECKING:
     import polars

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from gangopt.errors import GangoptError
-from gangopt.instances.contract import Instance
+from gangopt.base.contract import Instance
+from gangopt.base.errors import GangoptError
 from gangopt.registry import Problem
 from gangopt.solvers.contract import Controls, Outcome
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from itertools import islice
 
+from gangopt.base.contract import Instance
+from gangopt.base.errors import shorten
 from gangopt.decisions import problems
-from gangopt.errors import shorten
-from gangopt.instances.contract import Instance
 from gangopt.registry import resolve
 from gangopt.solvers.result import Result
 from gangopt.solvers.resultfile import solution_json

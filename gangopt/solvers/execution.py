@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from gangopt.errors import InputError, SolverUnavailableError
+from gangopt.base.errors import InputError, SolverUnavailableError
 from gangopt.solvers.comparison import Row, failed_row
 from gangopt.solvers.journal import Append, Rows, journal
 from gangopt.solvers.pool import Lost, run_in_processes

@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from gangopt.arguments import unknown
+from gangopt.base.arguments import unknown
+from gangopt.base.contract import Instance
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import dump_json, file_kind, write_bytes, write_text
 from gangopt.decisions import problems
-from gangopt.errors import InputError
-from gangopt.instances.contract import Instance
-from gangopt.jsonfile import dump_json, file_kind, write_bytes, write_text
 from gangopt.registry import Form
 
 __all__ = ["FORMATS", "Format", "export"]

@@ -21,7 +21,7 @@ from pyomo.common.log import LoggingIntercept
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.opt import SolverStatus, TerminationCondition
 
-from gangopt.errors import InputError, SolverError, SolverUnavailableError, shown
+from gangopt.base.errors import InputError, SolverError, SolverUnavailableError, shown
 from gangopt.solvers.external_solvers import EXTERNAL_SOLVERS, ExternalSolver
 from gangopt.solvers.highs.arrays import Floats, LinearArrays
 from gangopt.solvers.highs.compiler import compile_model

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from gangopt import __version__
-from gangopt.arguments import split_name
-from gangopt.errors import InputError
-from gangopt.filelock import locked
-from gangopt.inputfile import read_file
-from gangopt.jsonfile import file_kind, write_text
+from gangopt.base.arguments import split_name
+from gangopt.base.errors import InputError
+from gangopt.base.filelock import locked
+from gangopt.base.inputfile import read_file
+from gangopt.base.jsonfile import file_kind, write_text
 from gangopt.solvers.comparison import Row
 
 __all__ = ["Append", "Rows", "discard", "journal"]

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gangopt import __version__, interrupts
-from gangopt.errors import InfeasibleError, NoSolutionError, SolverError
-from gangopt.instances.contract import Instance, Score
+from gangopt import __version__
+from gangopt.base import interrupts
+from gangopt.base.contract import Instance, Score
+from gangopt.base.errors import InfeasibleError, NoSolutionError, SolverError
 from gangopt.registry import Problem, resolve
 from gangopt.solvers.contract import Controls, Outcome, SolutionStatus, Termination
 from gangopt.solvers.result import (

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.errors import GangoptError, InputError
+from gangopt.base.errors import GangoptError, InputError
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.generators.network_placement import Mapping, map_tensors
 from gangopt.instances.models import MODELS, tensor_model
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.result import Result
 from gangopt.solvers.solve import solve
 from gangopt.topology import Cluster

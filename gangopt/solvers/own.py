@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.registry import Problem
 
 __all__ = ["Heuristic", "check_own", "check_sendable", "method_label", "takes_seed"]

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError, shorten
-from gangopt.jsonfile import write_bytes
+from gangopt.base.errors import InputError, shorten
+from gangopt.base.jsonfile import write_bytes
 from gangopt.solvers.comparison import Comparison, Row
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from gangopt.base.contract import Instance
 from gangopt.decisions import problems
-from gangopt.instances.contract import Instance
 from gangopt.solvers.decision_text import decision_lines
 from gangopt.solvers.result import PROVEN_GAP, Result
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from gangopt.base.errors import NoSolutionError
 from gangopt.decisions import problems
-from gangopt.errors import NoSolutionError
 from gangopt.registry import Sense
 from gangopt.solvers.contract import SolutionStatus, Termination
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from gangopt.base.contract import Instance
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import read_json
 from gangopt.decisions import problems
-from gangopt.errors import InputError
-from gangopt.instances.contract import Instance
-from gangopt.jsonfile import read_json
 from gangopt.registry import Problem, resolve
 from gangopt.solvers.result import Result
 
@@ -64,7 +64,7 @@ def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:  # n
     InputError
         If the file is defective, of another decision, or holds no solution.
     """
-    from gangopt.instances.documents.common import validate
+    from gangopt.base.document import validate
 
     value = read_json(path)
     problem = problems[instance.noun]

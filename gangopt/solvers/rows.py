@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gangopt.instances.contract import Instance, Score
+from gangopt.base.contract import Instance, Score
 from gangopt.registry import Problem, resolve
 from gangopt.solvers.comparison import Row
 from gangopt.solvers.contract import Controls

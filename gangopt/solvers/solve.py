@@ -9,11 +9,11 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
-from gangopt import interrupts
+from gangopt.base import interrupts
+from gangopt.base.contract import Instance
+from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.decisions import problems
-from gangopt.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.catalogue import load
-from gangopt.instances.contract import Instance
 from gangopt.registry import Method, Problem, resolve
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
 from gangopt.solvers.contradiction import uncontradicted

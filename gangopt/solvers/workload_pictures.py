@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_summary import BIN_BOUNDS, BIN_NAMES, demand, summarise
 
 if TYPE_CHECKING:

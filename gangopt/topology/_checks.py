@@ -6,7 +6,7 @@ import math
 import numbers
 import re
 
-from gangopt.errors import InputError, unprintable
+from gangopt.base.errors import InputError, unprintable
 
 __all__ = [
     "LARGEST_AMOUNT",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._groups import MachineGroup, tree_from_groups
 from gangopt.topology._tree import RawTree, cluster_fields

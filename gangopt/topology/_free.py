@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster

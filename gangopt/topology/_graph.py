@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._checks import shown
 from gangopt.topology._tree import LEVELS, RawTree

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._tree import RawTree
 

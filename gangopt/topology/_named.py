@@ -7,9 +7,9 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gangopt import jsonfile
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base import jsonfile
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._cluster import Cluster
 from gangopt.topology._groups import MachineGroup

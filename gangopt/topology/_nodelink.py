@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology._checks import number_label, shown
 from gangopt.topology._graph import graph_of
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster
 from gangopt.topology._free import FreeState

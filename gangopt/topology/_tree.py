@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 
 __all__ = ["LEVELS", "Layer", "RawTree", "cluster_fields"]

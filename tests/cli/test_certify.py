@@ -7,9 +7,9 @@ import json
 import pytest
 
 import gangopt
+from gangopt.base.jsonfile import read_json, write_json
 from gangopt.cli import run
 from gangopt.instances.catalogue import to_document
-from gangopt.jsonfile import read_json, write_json
 from gangopt.solvers.certificate_report import exchange
 
 

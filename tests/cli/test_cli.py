@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import gangopt
+from gangopt.base.jsonfile import write_json
 from gangopt.instances.catalogue import to_document
-from gangopt.jsonfile import write_json
 from gangopt.solvers.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 

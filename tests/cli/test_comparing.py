@@ -5,10 +5,10 @@ import json
 import pytest
 
 import gangopt
+from gangopt.base.errors import NoSolutionError
+from gangopt.base.jsonfile import write_json
 from gangopt.cli import run
-from gangopt.errors import NoSolutionError
 from gangopt.instances.catalogue import to_document
-from gangopt.jsonfile import write_json
 from gangopt.solvers.comparison import Comparison
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"

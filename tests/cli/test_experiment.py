@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from gangopt.base.errors import InputError
 from gangopt.cli.experiment import experiment_app
-from gangopt.errors import InputError
 from gangopt.instances.catalogue import load, to_document
 
 

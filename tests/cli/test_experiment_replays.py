@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gangopt import Workload
+from gangopt.base.errors import InputError
 from gangopt.cli.experiment import experiment_app
-from gangopt.errors import InputError
 
 
 def run(*arguments):

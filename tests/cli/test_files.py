@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import gangopt
+from gangopt.base.jsonfile import write_json
 from gangopt.instances.catalogue import to_document
-from gangopt.jsonfile import write_json
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
 LONG = "a" * 300

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import gangopt
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import write_json
 from gangopt.cli.fit import fit_app
-from gangopt.errors import InputError
 from gangopt.instances.catalogue import to_document
-from gangopt.jsonfile import write_json
 
 THETA = {"async": (2.83, 3.92, 0.0, 0.11), "sync": (1.02, 2.78, 4.92, 0.0, 0.02)}
 

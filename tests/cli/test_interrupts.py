@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import gangopt
-from gangopt.filelock import locked
+from gangopt.base.filelock import locked
 from gangopt.solvers.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 from gangopt.solvers.pool import Lost

@@ -7,8 +7,8 @@ import typer
 from typer.testing import CliRunner
 
 import gangopt
+from gangopt.base.errors import InputError
 from gangopt.cli.profile import HISTORY, profile
-from gangopt.errors import InputError
 from gangopt.instances.message_log import generate_log, write_log
 
 app = typer.Typer(pretty_exceptions_enable=False)

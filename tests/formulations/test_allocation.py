@@ -21,7 +21,7 @@ from pyomo.environ import (
 from pyomo.repn.plugins.lp_writer import LPWriter
 
 import gangopt
-from gangopt.errors import InfeasibleError, InputError, ModelTooLargeError
+from gangopt.base.errors import InfeasibleError, InputError, ModelTooLargeError
 from gangopt.formulations import allocation_choice, allocation_configurations, allocation_counts, allocation_literal
 from gangopt.formulations.allocation_configurations import capacity_rows, class_configurations, job_configurations
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, maximize, value
 
-from gangopt.errors import ModelTooLargeError
+from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations.auction_bids import bids_model, fill_bids, hint_bids, read_bids
 from gangopt.formulations.auction_columns import Column, app_columns, app_groups
 from gangopt.formulations.auction_goal import goal_of, mean_from_goal

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, value
 
 import gangopt
-from gangopt.errors import ModelTooLargeError
+from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations.bid import (
     classes_model,
     fill_classes,

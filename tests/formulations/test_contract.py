@@ -6,7 +6,7 @@ import pytest
 from pyomo.environ import Block, ConcreteModel, Expression, Var
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations import contract
 from gangopt.registry import resolve
 from gangopt.solvers.highs import solve_model

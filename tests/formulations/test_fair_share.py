@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, maximize, value
 
 import gangopt
-from gangopt.errors import InfeasibleError, InputError, ModelTooLargeError
+from gangopt.base.errors import InfeasibleError, InputError, ModelTooLargeError
 from gangopt.formulations import fair_share_patterns, size
 from gangopt.formulations.fair_share_drf import fill_dominant_share
 from gangopt.formulations.fair_share_options import best_inside, cheapest, given_counts, options_of

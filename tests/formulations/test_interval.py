@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, Var, value
 
 import gangopt
-from gangopt.errors import ModelTooLargeError
+from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations import interval as forms
 from gangopt.formulations.interval_data import choices_of
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, Var, minimize, value
 
-from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.formulations.parameters_assign import assign_model, fill_assign, hint_assign, read_assign
 from gangopt.formulations.parameters_groups import fill_groups, groups_model, hint_groups, read_groups
 from gangopt.instances.generators.parameters import network

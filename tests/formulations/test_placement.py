@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, minimize, value
 
 import gangopt
-from gangopt.errors import ModelTooLargeError
+from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations.placement_data import PlacementData, ServerClass, levels_of
 from gangopt.formulations.placement_levels import levels_model
 from gangopt.formulations.placement_packing import pack_pieces

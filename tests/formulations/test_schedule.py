@@ -10,7 +10,7 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, value
 from scipy.optimize import linprog
 
 import gangopt
-from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.formulations import schedule_event
 from gangopt.formulations.schedule_event import event_model, fill_event, hint_event, read_event, time_unit
 from gangopt.formulations.schedule_sets import maximal_sets, packing

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances import allocation as module
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution, equal_job_classes
 from gangopt.instances.allocation_text import describe

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.auction import AuctionInstance, mean_value
 from gangopt.instances.auction_bids import AppBid, Bystander, exact_value
 from gangopt.instances.auction_solution import AuctionSolution

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.bid import BidInstance, BidRow, BidSolution
 from gangopt.solvers.heuristics.bid import even
 

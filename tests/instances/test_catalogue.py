@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gangopt
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import dump_json, parse_json, write_json
 from gangopt.decisions import problems
-from gangopt.errors import InputError
 from gangopt.instances.catalogue import entries, entry, families, load, names, read_document, to_document
-from gangopt.jsonfile import dump_json, parse_json, write_json
 from gangopt.registry import resolve
 
 EVERY = names()

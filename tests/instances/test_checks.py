@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationSolution
 from gangopt.instances.interval import IntervalSolution
 from gangopt.instances.network_placement import NetworkPlacementSolution

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.gittins import ServiceDistribution
 
 SERVICES = st.lists(st.integers(1, 30), min_size=1, max_size=8)

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.interval_times import smallest_configurations

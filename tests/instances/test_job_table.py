@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.job_table import Gangs
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_columns import COLUMNS

@@ -3,10 +3,10 @@
 import pytest
 
 import gangopt
+from gangopt.base.document import validate
+from gangopt.base.jsonfile import parse_json
 from gangopt.instances.catalogue import _folder, entries
 from gangopt.instances.documents.allocation import AllocationSolutionDocument
-from gangopt.instances.documents.common import validate
-from gangopt.jsonfile import parse_json
 
 ENTRIES = entries("allocation")
 

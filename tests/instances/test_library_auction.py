@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 
 import gangopt
+from gangopt.base.document import validate
+from gangopt.base.jsonfile import parse_json
 from gangopt.instances.auction_text import describe, describe_solution
 from gangopt.instances.catalogue import _folder, entries
 from gangopt.instances.documents.auction import AuctionSolutionDocument
-from gangopt.instances.documents.common import validate
 from gangopt.instances.generators.auction import random
-from gangopt.jsonfile import parse_json
 
 ENTRIES = entries("auction")
 F = Fraction

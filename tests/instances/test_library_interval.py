@@ -3,11 +3,11 @@
 import pytest
 
 import gangopt
+from gangopt.base.document import validate
+from gangopt.base.jsonfile import read_json
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.interval import IntervalSolutionDocument
 from gangopt.instances.library import __path__ as library
-from gangopt.jsonfile import read_json
 
 ENTRIES = {item.name: item for item in entries("interval")}
 SECONDS = ["interval/fragments", "interval/one-server"]

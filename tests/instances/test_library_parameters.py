@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import gangopt
+from gangopt.base.document import validate
+from gangopt.base.jsonfile import parse_json
 from gangopt.instances.catalogue import _folder, entries
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.parameters import ParametersSolutionDocument
-from gangopt.jsonfile import parse_json
 
 ENTRIES = entries("parameters")
 
@@ -39,5 +39,5 @@ def test_resnet50_is_stored_for_every_named_number_of_servers():
 
 def test_any_number_of_servers_is_an_instance():
     assert gangopt.load("parameters/resnet50-p37").servers == 37
-    with pytest.raises(gangopt.errors.InputError, match="servers: 0"):
+    with pytest.raises(gangopt.base.errors.InputError, match="servers: 0"):
         gangopt.load("parameters/resnet50-p0")

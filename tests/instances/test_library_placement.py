@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import gangopt
+from gangopt.base.document import validate
+from gangopt.base.jsonfile import parse_json
 from gangopt.instances.catalogue import _folder, entries
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.placement import PlacementSolutionDocument
-from gangopt.jsonfile import parse_json
 
 ENTRIES = entries("placement")
 

@@ -3,8 +3,8 @@ from importlib import resources
 
 import pytest
 
+from gangopt.base.document import validate
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.schedule import ScheduleSolutionDocument
 from gangopt.solvers.solve import solve
 

@@ -4,8 +4,8 @@ from importlib import resources
 
 import pytest
 
+from gangopt.base.document import validate
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.threshold import ThresholdSolutionDocument
 from gangopt.instances.generators.threshold import figure3
 from gangopt.solvers.solve import solve

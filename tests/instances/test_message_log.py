@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.message_log import MessageLog, generate_log, read_log, write_log
 from gangopt.instances.models import tensor_model
 

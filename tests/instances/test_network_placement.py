@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.document import validate
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.network_placement import NetworkPlacementSolutionDocument
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
 
@@ -134,7 +134,7 @@ def test_index_is_complete_and_proven_by_the_judge():
     assert stored
     from importlib import resources
 
-    from gangopt.jsonfile import parse_json
+    from gangopt.base.jsonfile import parse_json
 
     for item in stored:
         text = (resources.files("gangopt.instances") / "library/network_placement" / item.solution).read_text("utf-8")

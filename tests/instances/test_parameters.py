@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.parameters import network, random
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.networks.inception import googlenet

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_counting import most_jobs_by_counting
 from gangopt.instances.placement_reasons import pause_reason

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.threshold import figure3
 from gangopt.instances.message_log import MessageLog, generate_log
 from gangopt.instances.models import MODELS, tensor_model

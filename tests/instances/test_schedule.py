@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.schedule import random
 from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution, fewest_machines
 from gangopt.instances.schedule_text import describe, describe_solution

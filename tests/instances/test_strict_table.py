@@ -1,8 +1,8 @@
 import pytest
 
-from gangopt.errors import InputError
-from gangopt.instances import strict_table
-from gangopt.instances.strict_table import read_table
+from gangopt.base import tables as strict_table
+from gangopt.base.errors import InputError
+from gangopt.base.tables import read_table
 
 
 def test_columns_come_in_any_order_and_blank_lines_and_blanks_are_skipped(tmp_path):

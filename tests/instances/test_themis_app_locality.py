@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.models import MODELS
 from gangopt.instances.themis_app_locality import TABLE1, LocalityProfile, measured_slowdown, monotone, table1_slowdowns
 from gangopt.topology import LOCALITIES, PRIORS, Slowdown

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo
 from gangopt.instances.themis_app_tuners import (
     CurveJob,

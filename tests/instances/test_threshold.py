@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_columns import COLUMNS
 from gangopt.instances.workload_notices import Notice, Tally

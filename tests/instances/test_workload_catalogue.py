@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_catalogue import FAMILIES, load_workload, workload_templates
 from gangopt.instances.workload_formats import FORMATS, format_named, reader_of, recognise
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_catalogue import load_workload
 from gangopt.instances.workload_columns import COLUMNS

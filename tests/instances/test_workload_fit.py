@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_fit import check_fit, unplaceable
 from gangopt.topology import Cluster, MachineGroup

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances import workload_machines
 from gangopt.instances.workload_machines import load_machines
 from gangopt.topology import named_cluster, save_cluster

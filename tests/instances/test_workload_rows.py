@@ -5,7 +5,7 @@ import gzip
 import polars as pl
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances import workload_rows
 from gangopt.instances.workload_notices import Tally
 from gangopt.instances.workload_rows import header_of, read_bytes, read_rows

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyomo.environ import ConcreteModel, Objective, maximize, minimize, value
 
-from gangopt.errors import InfeasibleError
+from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.fair_share_certificates import fill_dominating, fill_envy, fill_sharing, read_allocation
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import AppBid, Bystander

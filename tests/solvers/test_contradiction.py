@@ -7,7 +7,7 @@ import pytest
 from highspy import HighsModelStatus
 
 import gangopt
-from gangopt.errors import InfeasibleError, SolverError
+from gangopt.base.errors import InfeasibleError, SolverError
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.contradiction import uncontradicted

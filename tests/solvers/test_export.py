@@ -9,7 +9,7 @@ import pyomo.environ as pyo
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.parameters import ParametersInstance
 from gangopt.solvers.export import _written as written
 from gangopt.solvers.export import export

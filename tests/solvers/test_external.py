@@ -8,7 +8,7 @@ import pyomo.environ as pyo
 import pytest
 from pyomo.opt import SolverResults, TerminationCondition
 
-from gangopt.errors import InputError, SolverError, SolverUnavailableError
+from gangopt.base.errors import InputError, SolverError, SolverUnavailableError
 from gangopt.solvers import external
 from gangopt.solvers.external import EXTERNAL_SOLVERS, solve_external
 from gangopt.solvers.highs import Session, SolveSettings, compile_model, solve_model

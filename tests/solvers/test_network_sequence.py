@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.network_sequence import (
     NetworkJob,
     compare_sequences,

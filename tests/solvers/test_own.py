@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import gangopt
-from gangopt.errors import InfeasibleError, InputError, NoSolutionError, SolverError
+from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError
 from gangopt.solvers.heuristics.parameters import lpt, mxnet
 from gangopt.solvers.own import check_sendable
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.comparison import Comparison, Row
 from gangopt.solvers.pictures import (
     frontier_chart,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InfeasibleError, InputError, NoSolutionError, SolverError
+from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError
+from gangopt.base.jsonfile import write_json
 from gangopt.instances.catalogue import to_document
-from gangopt.jsonfile import write_json
 from gangopt.solvers.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 

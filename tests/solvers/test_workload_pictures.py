@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_summary import demand, summarise
 from gangopt.solvers.workload_pictures import workload_chart

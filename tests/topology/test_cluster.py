@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import Cluster, MachineGroup
 
 

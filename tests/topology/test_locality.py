@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import LOCALITIES, PRIORS, Cluster, MachineGroup, Slowdown, SlowdownTable, locality
 
 CLUSTER = Cluster.from_groups(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import cluster_names, load_cluster, named_cluster, totals
 
 COUNTS = {

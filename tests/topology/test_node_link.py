@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import Cluster, MachineGroup, load_cluster, named_cluster, save_cluster
 
 NOTES = ("name", "description", "source")

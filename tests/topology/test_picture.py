@@ -8,7 +8,7 @@ import matplotlib.figure
 import pytest
 from matplotlib.collections import PolyCollection
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import Cluster, FreeState, MachineGroup, draw, named_cluster
 
 MIXED = Cluster.from_groups(

@@ -3,7 +3,7 @@
 import jsonschema
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import Cluster, cluster_names, cluster_schema, named_cluster
 
 SCHEMA = jsonschema.Draft202012Validator(cluster_schema())

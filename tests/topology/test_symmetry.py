@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.topology import Cluster, FreeState, MachineGroup, locality, machine_classes, rack_classes
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from gangopt.errors import InputError
+from gangopt.base.document import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.instances.documents.common import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.instances.speed import THETA_COUNT
 
 __all__ = ["AllocationDocument", "AllocationSolutionDocument"]

@@ -8,11 +8,11 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from gangopt.errors import InputError, shown
+from gangopt.base.document import InstanceDocument, Label, SolutionDocument
+from gangopt.base.errors import InputError, shown
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import LEVELS, MAX_GPUS, AppBid, Bundle, Bystander, written
 from gangopt.instances.auction_solution import AuctionSolution
-from gangopt.instances.documents.common import InstanceDocument, Label, SolutionDocument
 
 __all__ = ["AuctionDocument", "AuctionSolutionDocument"]
 

@@ -7,10 +7,10 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from gangopt.errors import InputError
+from gangopt.base.document import LARGEST, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.errors import InputError
 from gangopt.instances.documents import allocation as allocation_files
 from gangopt.instances.documents.allocation import AllocationDocument, AllocationSolutionDocument, Job
-from gangopt.instances.documents.common import LARGEST, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.instances.documents.placement import PlacementSolutionDocument, ServerDocument
 from gangopt.instances.interval import INTERVAL, IntervalInstance, IntervalSolution
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from gangopt.instances.documents.common import Amount, InstanceDocument, Label, SolutionDocument
+from gangopt.base.document import Amount, InstanceDocument, Label, SolutionDocument
 from gangopt.instances.network_placement import MAX_WORKERS, NetworkPlacementInstance, NetworkPlacementSolution
 
 __all__ = ["MachineDocument", "NetworkPlacementDocument", "NetworkPlacementSolutionDocument", "ResourceDocument"]
@@ -65,7 +65,7 @@ class NetworkPlacementDocument(InstanceDocument):
         )
 
     def _capacities(self) -> np.ndarray:
-        from gangopt.errors import InputError
+        from gangopt.base.errors import InputError
 
         for index, item in enumerate(self.machines):
             if len(item.free_capacity) != len(self.resources):

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gangopt.errors import InputError
-from gangopt.instances.documents.common import Amount, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.document import Amount, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.errors import InputError
 from gangopt.instances.placement import MAX_SERVERS, MAX_TASKS, PlacementInstance
 from gangopt.instances.placement_solution import PlacementSolution
 

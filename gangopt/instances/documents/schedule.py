@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from gangopt.instances.documents.common import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.document import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
 
 __all__ = ["JobDocument", "RunDocument", "ScheduleDocument", "ScheduleSolutionDocument"]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from gangopt.instances.documents.common import InstanceDocument, Label, SolutionDocument
+from gangopt.base.document import InstanceDocument, Label, SolutionDocument
 from gangopt.instances.threshold import LARGEST, ThresholdInstance, ThresholdSolution
 
 __all__ = ["JobDocument", "ThresholdDocument", "ThresholdSolutionDocument"]
@@ -37,7 +37,7 @@ class ThresholdDocument(InstanceDocument):
 
     def to_instance(self) -> ThresholdInstance:
         """Return the instance that the file describes."""
-        from gangopt.errors import InputError
+        from gangopt.base.errors import InputError
 
         for index, job in enumerate(self.jobs):
             if len(job.values) != len(self.features):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["ChunkAssignment", "reassign_chunks"]
 

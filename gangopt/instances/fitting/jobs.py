@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.speed import SpeedFit
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def to_job(
     InputError
         If a value is not allowed in an allocation file; names the field.
     """
+    from gangopt.base.document import validate
     from gangopt.instances.documents.allocation import Job
-    from gangopt.instances.documents.common import validate
 
     record = {
         "label": label,
@@ -115,8 +115,8 @@ def put_job(document: AllocationDocument, label: str, fields: dict[str, Any]) ->
     InputError
         If the job is new and a field is missing, or the instance would be defective.
     """
+    from gangopt.base.document import validate
     from gangopt.instances.documents.allocation import AllocationDocument
-    from gangopt.instances.documents.common import validate
 
     record = document.model_dump()
     place = next((i for i, job in enumerate(record["jobs"]) if job["label"] == label), None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["MIN_POINTS", "WINDOW_EPOCHS", "LossLog", "decimate", "find_outliers", "replace_outliers"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.speed import Mode, check_mode, terms
 from gangopt.instances.speed import THETA_COUNT
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.speed_samples import SpeedSamples
 from gangopt.instances.speed import THETA_COUNT, async_step_seconds, speed, sync_step_seconds
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["STRAGGLER_FACTOR", "async_stragglers", "sync_step_times", "sync_stragglers"]
 

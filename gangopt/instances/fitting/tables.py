@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import read_text
 from gangopt.instances.fitting.loss_log import LossLog
 from gangopt.instances.fitting.speed_samples import SpeedSamples
-from gangopt.jsonfile import read_text
 
 __all__ = ["read_losses", "read_speeds"]
 

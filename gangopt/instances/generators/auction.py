@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.auction import MAX_APPS, MAX_MACHINES, AuctionInstance
 from gangopt.instances.auction_bids import LEVELS, AppBid, Bystander
 from gangopt.topology import Cluster, named_cluster

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.instances.bid import MAX_GPUS, BidInstance
 from gangopt.instances.themis_app import JobInfo, remaining_phases
 from gangopt.instances.themis_app_locality import TABLE1, table1_slowdowns

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.topology import PRIORS, Cluster, cluster_names, named_cluster

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.instances.generators import allocation as allocations
 from gangopt.instances.generators.allocation import NODE, SERVER

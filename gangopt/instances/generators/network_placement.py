@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.instances.models import tensor_model
 from gangopt.instances.network_placement import (
     MAX_MACHINES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.parameters_blocks import read_blocks
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters import MAX_BLOCKS, ParametersInstance

@@ -6,10 +6,10 @@ import json
 import re
 from collections.abc import Iterator
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import parse_json, read_text
 from gangopt.instances.networks import Block
 from gangopt.instances.parameters import MAX_BLOCKS
-from gangopt.jsonfile import parse_json, read_text
 
 __all__ = ["read_blocks"]
 

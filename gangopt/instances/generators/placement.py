@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.placement import PlacementInstance
 
 __all__ = ["random"]

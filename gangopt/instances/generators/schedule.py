@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.schedule import MAX_JOBS, ScheduleInstance
 
 __all__ = ["random", "slice"]

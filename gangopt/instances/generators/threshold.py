@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.tables import read_table
 from gangopt.instances.models import MODELS, tensor_model
 from gangopt.instances.skew import model_skew
-from gangopt.instances.strict_table import read_table
 from gangopt.instances.threshold import LARGEST, MAX_FEATURES, MAX_JOBS, ThresholdInstance
 
 __all__ = ["FIGURE3", "figure3", "history", "random"]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gangopt.arguments import number_in
-from gangopt.errors import InputError, shown
+from gangopt.base.arguments import number_in
+from gangopt.base.errors import InputError, shown
+from gangopt.base.jsonfile import read_text
 from gangopt.instances.allocation import AllocationInstance
-from gangopt.jsonfile import read_text
 
 __all__ = ["Curve", "read_throughputs", "table"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["MAX_JOBS", "check_count", "check_positive", "check_share"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.workload_arguments import check_count, check_positive
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_speed import FittedSpeed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.workload_arguments import check_count, check_positive
 from gangopt.instances.workload import Workload
 

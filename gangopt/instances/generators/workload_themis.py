@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.workload_arguments import check_count, check_positive, check_share
 from gangopt.instances.workload import Workload
 

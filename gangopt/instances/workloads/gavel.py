@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import read_json
 from gangopt.instances.workload_columns import shown
 from gangopt.instances.workload_reading import Draft, Format, Source
 from gangopt.instances.workload_rows import Rows, read_rows
-from gangopt.jsonfile import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path

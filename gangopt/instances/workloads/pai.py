@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_reading import Draft, Format, Source
 from gangopt.instances.workload_rows import Rows, header_of, read_bytes, read_rows
 

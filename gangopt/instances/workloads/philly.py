@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import parse_json
 from gangopt.instances.workload_columns import shown
 from gangopt.instances.workload_notices import Tally
 from gangopt.instances.workload_reading import Draft, Format, Source
 from gangopt.instances.workload_rows import Rows
-from gangopt.jsonfile import parse_json
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster

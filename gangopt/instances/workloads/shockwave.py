@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_reading import Draft, Format, Source
 from gangopt.instances.workload_rows import read_rows
 from gangopt.instances.workloads.gavel import MODELS, split_job_type

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.bounds.ascent import Best, Dual, smooth_ascent, supergradient_ascent
 from gangopt.solvers.bounds.completion import Completion
 from gangopt.solvers.bounds.job_prices import JobPrices

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["EPSILON", "Floats", "GangJobs", "Ints", "gang_jobs", "largest_sum"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.errors import InfeasibleError, NoSolutionError
+from gangopt.base.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import building_within
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.solvers.contract import Controls, Outcome, Termination

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InfeasibleError
+from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.allocation_configurations import Configurations, capacity_rows, on_the_frontier
 from gangopt.instances.allocation import AllocationInstance, TimeGrid, equal_job_classes
 from gangopt.solvers.exact.clock import Clock, OutOfTime

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangopt.errors import SolverError
+from gangopt.base.errors import SolverError
 from gangopt.formulations.auction_columns import app_columns, app_groups
 from gangopt.formulations.auction_goal import goal_of, mean_from_goal
 from gangopt.formulations.auction_places import places_model, read_places

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import SolverError
+from gangopt.base.errors import SolverError
 from gangopt.formulations.auction_placing import choices_from
 from gangopt.instances.auction import AuctionInstance, log_of
 from gangopt.instances.auction_bids import Bundle

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import coo_array
 
-from gangopt.interrupts import unless_interrupted
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.solvers.highs import LinearArrays, SolverOutcome, SolveSettings, solve_arrays
 
 __all__ = ["MAX_ARCS", "FlowAnswer", "queues_by_flow"]

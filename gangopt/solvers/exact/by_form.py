@@ -7,9 +7,9 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.contract import Instance
+from gangopt.base.errors import InputError
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.instances.contract import Instance
 from gangopt.registry import Form, Problem
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.result import PROVEN_GAP, relative_gap

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gangopt.errors import InfeasibleError, SolverError
+from gangopt.base.errors import InfeasibleError, SolverError
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.formulations.fair_share_certificates import add_allocation, read_allocation, useful_bundles
 from gangopt.formulations.fair_share_goal import linear
@@ -15,7 +16,6 @@ from gangopt.formulations.fair_share_options import cheapest, require_option
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.heuristics.fair_share import greedy_allocation
 

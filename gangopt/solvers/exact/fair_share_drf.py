@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gangopt.errors import SolverError
+from gangopt.base.errors import SolverError
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.fair_share_market import Market
-from gangopt.interrupts import unless_interrupted
 
 __all__ = ["dominant_share_gpus"]
 

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gangopt.base.errors import InputError
 from gangopt.decisions import problems
-from gangopt.errors import InputError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.formulations.interval_classes import classes_model, count_pieces, hint_classes, read_classes
 from gangopt.formulations.interval_data import IntervalData, choices_of

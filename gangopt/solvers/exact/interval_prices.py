@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.interval_data import Choice, IntervalData
 from gangopt.instances.interval import IntervalInstance
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.contract import Controls
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | N
     float or None
         Seconds; None where a job must be paused, or nothing was proven in time.
     """
-    from gangopt.errors import InfeasibleError
+    from gangopt.base.errors import InfeasibleError
     from gangopt.solvers.exact import allocation
 
     if instance.fewest_paused:

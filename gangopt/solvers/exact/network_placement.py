@@ -6,7 +6,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from gangopt.errors import InfeasibleError, NoSolutionError
+from gangopt.base.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.network_placement import NetworkPlacementInstance
 from gangopt.solvers.contract import Controls, Outcome, Termination

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.errors import InfeasibleError
+from gangopt.base.errors import InfeasibleError
 from gangopt.instances.network_placement import RESOURCE_TOLERANCE, NetworkPlacementInstance, NetworkPlacementSolution
 from gangopt.solvers.exact.clock import Clock
 from gangopt.solvers.exact.network_placement_bounds import Reduced

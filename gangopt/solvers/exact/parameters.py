@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gangopt.instances.contract import Score
+from gangopt.base.contract import Score
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.instances.parameters_grouping import cut
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gangopt.interrupts import unless_interrupted
+from gangopt.base.interrupts import unless_interrupted
 
 __all__ = ["is_least_difference"]
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.formulations.deadline import building_within
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.instances.parameters_grouping import cut, grouped

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.placement_data import JobData, Level, PlacementData
 from gangopt.formulations.placement_levels import chosen_pieces, levels_model
 from gangopt.formulations.placement_packing import ClassPieces
 from gangopt.instances.placement import PlacementInstance
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.exact.placement_focus import focus, in_seconds
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, compile_model, load_values, solve_arrays
 

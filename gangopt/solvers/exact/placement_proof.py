@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyomo.environ import Constraint
 
-from gangopt.errors import ModelTooLargeError
+from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations.placement_pieces import hint_pieces, pieces_model, read_pieces
 from gangopt.solvers.exact.placement_bound import levels_within
 from gangopt.solvers.exact.placement_focus import focus, in_seconds

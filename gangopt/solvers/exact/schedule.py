@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from gangopt.errors import ModelTooLargeError, NoSolutionError
+from gangopt.base.errors import ModelTooLargeError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.schedule import ROUNDING, ScheduleInstance, ScheduleSolution
 from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus

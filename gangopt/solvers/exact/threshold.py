@@ -7,10 +7,10 @@ import time
 
 import numpy as np
 
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.deadline import OutOfTime, building_within, paced
 from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.instances.threshold_cuts import best_cut
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.exact.by_form import settings_of
 from gangopt.solvers.heuristics.threshold import perceptron

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.gittins import ServiceDistribution
 from gangopt.solvers.experiments.table import ExperimentTable
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.catalogue import load
 from gangopt.instances.interval import IntervalInstance
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.solve import solve
 

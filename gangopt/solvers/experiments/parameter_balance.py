@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.parameters import network
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.instances.catalogue import load
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.result import PROVEN_GAP, Result
 from gangopt.solvers.solve import solve

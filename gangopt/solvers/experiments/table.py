@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["TABLE_SUFFIXES", "ExperimentTable"]
 
@@ -72,7 +72,7 @@ class ExperimentTable:
         InputError
             If the suffix is another or the file cannot be written.
         """
-        from gangopt.jsonfile import write_json, write_text
+        from gangopt.base.jsonfile import write_json, write_text
 
         if path.suffix.lower() == ".json":
             write_json(path, self.to_json())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
 from gangopt.solvers.experiments.traces import Setting, lines, replays, settings, trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.experiments.themis_runs import Workload, measures, run
 from gangopt.solvers.themis.rounds import RoundSettings

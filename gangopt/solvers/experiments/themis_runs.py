@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.finish_time import jain
 from gangopt.solvers.themis.rounds import Rounds, RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import SingleJobApp

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.themis.arbiter_rounding import Rounding
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds

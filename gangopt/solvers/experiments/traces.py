@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.replay.contest import contest
 from gangopt.solvers.replay.run import resolve_cluster
 
@@ -123,7 +123,7 @@ def trace(setting: Setting, *, jobs: int | None = None, seed: int = 0) -> Trace:
 
 
 def _load(given: Workload | str | Path, jobs: int | None, seed: int) -> Workload:
-    from gangopt.arguments import join_name, split_name
+    from gangopt.base.arguments import join_name, split_name
     from gangopt.instances.workload import Workload
     from gangopt.instances.workload_catalogue import FAMILIES, PREFIX, is_workload_name, load_workload
 

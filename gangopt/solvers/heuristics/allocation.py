@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
 from gangopt.solvers.heuristics.allocation_moves import (
     Seed,

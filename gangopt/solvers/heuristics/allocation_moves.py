@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InfeasibleError, NoSolutionError
+from gangopt.base.errors import InfeasibleError, NoSolutionError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
 
 __all__ = ["Seed", "next_allowed", "seed_configurations", "seeded_ladders", "to_solution"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import Bundle
 from gangopt.instances.auction_solution import AuctionSolution

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.decisions import problems
-from gangopt.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_solution import PlacementSolution

@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from gangopt.errors import InputError, NoSolutionError
+from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution
 from gangopt.solvers.network_room import Room, require_gpus
 

@@ -7,7 +7,7 @@ from operator import gt, sub
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_reasons import pause_reason
 from gangopt.instances.placement_solution import PlacementSolution

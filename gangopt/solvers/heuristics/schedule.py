@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangopt.errors import NoSolutionError
+from gangopt.base.errors import NoSolutionError
 from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
 from gangopt.instances.threshold_cuts import best_cut, constant_rule
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.base.errors import InputError, ModelTooLargeError
 
 __all__ = ["INFINITE", "LARGEST_COEFFICIENT", "Floats", "LinearArrays", "Sense"]
 

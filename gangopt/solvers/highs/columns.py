@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pyomo.core.base import value
 from pyomo.core.expr.numvalue import native_numeric_types
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.highs.arrays import Floats
 
 __all__ = ["ColumnTable", "bounds_and_integrality"]

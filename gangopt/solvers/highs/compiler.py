@@ -25,7 +25,7 @@ from pyomo.repn.linear import LinearRepnVisitor
 from pyomo.repn.util import VarRecorder
 from scipy.sparse import csr_matrix
 
-from gangopt.errors import InputError, NonlinearModelError
+from gangopt.base.errors import InputError, NonlinearModelError
 from gangopt.formulations.deadline import paced
 from gangopt.solvers.highs.arrays import Floats, LinearArrays, Sense
 from gangopt.solvers.highs.columns import ColumnTable, bounds_and_integrality

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from highspy import cb
 
-from gangopt.interrupts import is_ours, note
+from gangopt.base.interrupts import is_ours, note
 from gangopt.solvers.highs.library import release_scheduler
 from gangopt.solvers.highs.records import Progress, SolveSettings
 

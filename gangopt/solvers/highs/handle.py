@@ -9,7 +9,7 @@ import highspy
 import numpy as np
 from highspy import HighsModelStatus, HighsStatus, IisBoundStatus, MatrixFormat, ObjSense
 
-from gangopt.errors import SolverError
+from gangopt.base.errors import SolverError
 from gangopt.solvers.highs.arrays import Floats, LinearArrays
 from gangopt.solvers.highs.driver import Monitor, run_in_thread
 from gangopt.solvers.highs.library import new_highs, refuse_owned, set_options

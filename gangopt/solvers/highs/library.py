@@ -13,7 +13,7 @@ from typing import Any
 
 import highspy
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["HIGHS_VERSION", "new_highs", "release_scheduler", "set_options"]
 

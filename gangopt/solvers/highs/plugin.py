@@ -20,7 +20,7 @@ from pyomo.opt import SolverResults, SolverStatus, TerminationCondition
 from pyomo.opt.results.solution import Solution
 from pyomo.opt.results.solution import SolutionStatus as PyomoSolutionStatus
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.highs.arrays import LinearArrays
 from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.library import HIGHS_VERSION

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Literal
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.highs.arrays import Floats
 
 __all__ = ["LARGEST_THREADS", "Progress", "SolutionStatus", "SolveSettings", "SolverOutcome", "Termination"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.highs.arrays import Floats, LinearArrays, vector
 from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.engine import Engine

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gangopt.arguments import unknown
-from gangopt.errors import InputError, NoSolutionError
+from gangopt.base.arguments import unknown
+from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.solvers.pool import Lost, run_in_processes
 from gangopt.solvers.replay.ready import ignored_demands
 from gangopt.solvers.replay.result import Replay

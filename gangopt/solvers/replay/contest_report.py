@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.report import format_gap, format_number, render, text_table
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def write_contest(contest: Contest, path: Path) -> None:
     InputError
         If the suffix is another or the file cannot be written.
     """
-    from gangopt.jsonfile import write_bytes, write_json, write_text
+    from gangopt.base.jsonfile import write_bytes, write_json, write_text
 
     suffix = check_output_suffix(path)
     if suffix == ".json":

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 __all__ = ["CHECKPOINT_SECONDS", "Overheads"]
 

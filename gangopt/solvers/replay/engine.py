@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.errors import InputError, SolverError
+from gangopt.base.errors import InputError, SolverError
 from gangopt.solvers.replay.conservation import check_end, check_event
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.eviction import settle

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from gangopt.arguments import unknown
+from gangopt.base.arguments import unknown
 from gangopt.solvers.replay.records import Ints
 from gangopt.topology import Cluster
 

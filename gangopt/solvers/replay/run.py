@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_fit import check_fit
 from gangopt.policy_registry import policies
 from gangopt.solvers.replay.costs import Overheads

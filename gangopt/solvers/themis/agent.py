@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.bid import BidInstance
 from gangopt.instances.finish_time import ideal_seconds

@@ -9,10 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.arguments import unknown
+from gangopt.base.arguments import unknown
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.generators.bid import from_phases
 from gangopt.instances.themis_app import JobInfo
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.heuristics.bid_splits import deal, fold
 from gangopt.topology import LOCALITIES
 

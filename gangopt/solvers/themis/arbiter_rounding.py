@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.errors import InputError, shown
+from gangopt.base.errors import InputError, shown
 from gangopt.instances.auction import AuctionInstance
 from gangopt.instances.auction_bids import Bundle
 

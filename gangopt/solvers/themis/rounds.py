@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gangopt.errors import InputError, NoSolutionError
+from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.themis.arbiter import Agent, allocation_phase, visibility_phase

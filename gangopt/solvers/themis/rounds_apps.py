@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.solvers.themis.arbiter import Offer

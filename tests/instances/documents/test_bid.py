@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.document import validate
+from gangopt.base.errors import InputError
 from gangopt.instances.bid import BidInstance, BidRow, BidSolution
 from gangopt.instances.catalogue import read_document, to_document
 from gangopt.instances.documents.bid import BidSolutionDocument
-from gangopt.instances.documents.common import validate
 from gangopt.instances.generators.bid import random
 from gangopt.topology import LOCALITIES
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.parameters import ParametersInstance
 

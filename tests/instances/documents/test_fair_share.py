@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.instances.auction_bids import AppBid
 from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.documents.fair_share import FairShareSolutionDocument
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_solution import FairShareSolution
-from gangopt.jsonfile import dump_json, parse_json
 
 values = st.fractions(min_value=Fraction(1, 1000), max_value=1000) | st.floats(1e-6, 1e6)
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.documents.interval import IntervalSolutionDocument

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
-from gangopt.instances.documents.common import validate
+from gangopt.base.document import validate
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.instances.documents.parameters import ParametersDocument, ParametersSolutionDocument
 from gangopt.instances.generators.parameters import network
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
-from gangopt.jsonfile import dump_json, parse_json
 from gangopt.solvers.heuristics.parameters import mxnet
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.document import validate
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.instances.catalogue import read_document, to_document
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.placement import PlacementSolutionDocument
 from gangopt.instances.placement import PlacementInstance
-from gangopt.jsonfile import dump_json, parse_json
 from gangopt.solvers.heuristics.placement import spread
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.document import validate
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import read_document, to_document
-from gangopt.instances.documents.common import validate
 from gangopt.instances.documents.threshold import ThresholdSolutionDocument
 from gangopt.instances.generators.threshold import random
 from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.chunks import reassign_chunks
 
 OWNERS = st.lists(st.one_of(st.none(), st.integers(0, 4)), max_size=8)

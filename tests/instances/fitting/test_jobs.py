@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.document import validate
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.instances.documents.allocation import AllocationDocument
-from gangopt.instances.documents.common import validate
 from gangopt.instances.fitting.jobs import put_job, speed_fields, to_job, to_speed_arrays
 from gangopt.instances.fitting.probes import next_probes
 from gangopt.instances.fitting.speed import fit_speed

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.loss import LossFit, fit_loss
 from gangopt.instances.fitting.loss_log import LossLog
 

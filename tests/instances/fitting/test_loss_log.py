@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.loss_log import LossLog, decimate, find_outliers, replace_outliers
 
 FALLING = [8.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.8]

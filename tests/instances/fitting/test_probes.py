@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.probes import admissible_pairs, next_probes
 from gangopt.instances.fitting.speed import fit_speed, terms
 from gangopt.instances.fitting.speed_samples import SpeedSamples

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.fitting.loss import fit_loss
 from gangopt.instances.fitting.speed import fit_speed
 from gangopt.instances.fitting.tables import read_losses, read_speeds

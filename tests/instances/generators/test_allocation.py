@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.allocation import NODE, random
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.auction import auction_on, lying, random, running_bid, uniform
 from gangopt.topology import named_cluster
 

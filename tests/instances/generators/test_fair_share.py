@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 
 def test_a_name_rebuilds_the_same_instance():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
 from gangopt.instances.generators.interval import MODELS, SIZE, optimus_testbed, random
 

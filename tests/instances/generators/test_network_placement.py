@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.network_placement import map_tensors
 from gangopt.instances.models import tensor_model
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.parameters import blocks
 from gangopt.instances.generators.parameters_blocks import read_blocks
 

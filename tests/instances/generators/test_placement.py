@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.placement import random
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
 from gangopt.instances.generators.threshold import FIGURE3, figure3, history, random
 from gangopt.instances.models import MODELS, tensor_model

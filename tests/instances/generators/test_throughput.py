@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.generators.throughput import read_throughputs, table
 
 GOOD = "global_batch_size,1,2,4,8\n64,0.4,0.8,nan,0.6\n128,nan,0.5,0.9,\n"

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
 from gangopt.instances.generators.workload_philly import BINS
 from gangopt.instances.generators.workload_themis import JOB_MINUTES, MIX

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 HEAD = "name,time,application,num_replicas,batch_size\n"
 ROWS = "cifar10-0,107,cifar10,6,2048\nncf-1,110,ncf,1,32768\n"

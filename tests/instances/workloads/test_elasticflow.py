@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 HEAD = "job_id,submit_time,real_iteration,model_name,ddl,batch_size,num_gpu,real_duration,duration,iteration\n"
 ROWS = "0,0,1000,vgg16,500,256,1,400,400,1000\n1,10,900,bert,100,64,4,300,200,900\n"

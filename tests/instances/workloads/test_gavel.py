@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 SEVEN = (
     "Transformer (batch size 128)\tpython3 train.py\t-step\t1\t5600\t0.000000\t1\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 HEAD = (
     "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,iteration_time,"

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_machines import load_machines
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 ROWS = (
     "LM (batch size 10)\tpython3 main.py\twikitext2\t--steps\t1\t1345\t1\tgns\t1\t-1.000000\t1418\t0\n"

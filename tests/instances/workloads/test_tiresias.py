@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 
 HEAD = "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\r\n"
 ROWS = "0,1,0,606,vgg19,164,30\r\n1,8,30,133,vgg11,147,23\r\n7,2,53,157,inception4,127,26\r\n"

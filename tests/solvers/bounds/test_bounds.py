@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload import Workload
 from gangopt.solvers.bounds import BOUNDS, jct_bound, usable_gpus, workload_jct_bound
 from gangopt.solvers.bounds.completion import Completion

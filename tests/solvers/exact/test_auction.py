@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import SolverError
+from gangopt.base.errors import SolverError
 from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.instances.generators.auction import lying, random, uniform

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InfeasibleError
+from gangopt.base.errors import InfeasibleError
 from gangopt.instances.auction_bids import AppBid
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from gangopt.instances.contract import Score
+from gangopt.base.contract import Score
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.incumbent import Incumbent
 

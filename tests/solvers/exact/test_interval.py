@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations.interval_data import choices_of
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.instances.catalogue import load

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.instances.catalogue import load
 from gangopt.instances.generators.parameters import network, random
 from gangopt.instances.parameters import ParametersInstance

@@ -1,7 +1,7 @@
 import pytest
 
 import gangopt
-from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.instances.schedule import ScheduleInstance
 from gangopt.solvers.bounds import jct_bound
 from gangopt.solvers.contract import Controls

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from gangopt import Workload
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.gittins_curve import gittins_curve, picture
 
 PRINTED = ["1/8", "1/7", "1/6", "1/3", "1/6", "1/5", "1/4", "1/2", "1/4", "1/3", "1/2", "1", "0"]

@@ -3,7 +3,7 @@
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.optimus_ablation import SWAPPED, optimus_ablation, picture
 
 NAMES = ("interval/testbed?seed=0", "interval/testbed?jobs=5&seed=1")

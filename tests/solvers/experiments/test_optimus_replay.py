@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gangopt import Workload
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.optimus_replay import optimus_replay, picture
 from gangopt.solvers.replay.run import replay
 

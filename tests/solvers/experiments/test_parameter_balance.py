@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
 from gangopt.instances.parameters import ParametersInstance, ParametersSolution
 from gangopt.solvers.experiments.parameter_balance import StepModel, balanced, parameter_balance, picture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.allocation import AllocationInstance
 from gangopt.instances.catalogue import load
 from gangopt.solvers.experiments.prediction_error import picture, prediction_error, with_error

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.table import ExperimentTable
 
 TABLE = ExperimentTable(

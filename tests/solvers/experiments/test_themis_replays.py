@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gangopt import Cluster, Workload
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments import themis_contention, themis_fairness, themis_network_share
 from gangopt.solvers.replay.run import replay
 from gangopt.topology import MachineGroup

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments import themis_estimation_error, themis_sensitivity
 from gangopt.solvers.experiments.themis_runs import Workload, measures, run
 from gangopt.solvers.themis.rounds import RoundSettings

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.themis_truth_telling import (
     COLUMNS,
     MACHINES,

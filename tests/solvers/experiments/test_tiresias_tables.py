@@ -3,7 +3,7 @@
 import pytest
 
 from gangopt import Workload
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments import tiresias_sensitivity, tiresias_table1, tiresias_table5
 from gangopt.solvers.replay.run import replay
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gangopt import Cluster, Workload
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.experiments.traces import Setting, replays, settings, trace
 
 

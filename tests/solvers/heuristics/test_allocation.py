@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InfeasibleError, InputError, NoSolutionError
+from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
 from gangopt.instances.generators.allocation import random
 from gangopt.solvers.heuristics.allocation import drf, equal, optimus, tetris

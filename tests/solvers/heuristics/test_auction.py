@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 import gangopt
+from gangopt.base.errors import InputError
 from gangopt.decisions import problems
-from gangopt.errors import InputError
 from gangopt.instances.auction_bids import AppBid
 from gangopt.instances.auction_solution import AuctionSolution
 from gangopt.solvers.heuristics.auction import drf, greedy, max_min_rho, proportional, random, themis

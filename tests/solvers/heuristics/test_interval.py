@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gangopt
+from gangopt.base.errors import InputError
 from gangopt.decisions import problems
-from gangopt.errors import InputError
 from gangopt.instances.catalogue import load
 from gangopt.instances.interval import IntervalInstance
 from gangopt.solvers.heuristics import allocation, placement

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InfeasibleError, InputError, NoSolutionError
+from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.catalogue import load
 from gangopt.instances.network_placement import NetworkPlacementInstance
 from gangopt.solvers.heuristics.network_placement import consolidate, greedy_load, packlimit, random

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.formulations.placement_data import PlacementData, levels_of
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_solution import PlacementSolution

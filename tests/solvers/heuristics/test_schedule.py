@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 import gangopt
-from gangopt.errors import NoSolutionError
+from gangopt.base.errors import NoSolutionError
 from gangopt.instances.schedule import Run
 from gangopt.solvers.heuristics.schedule import _cluster, fifo, las, sf, srsf, srtf, tiresias_g
 from gangopt.solvers.solve import solve

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
 from gangopt.instances.generators.threshold import random
 from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from gangopt.errors import InputError, ModelTooLargeError
+from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.solvers.highs import LinearArrays
 from gangopt.solvers.highs import arrays as module
 

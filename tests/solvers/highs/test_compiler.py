@@ -13,7 +13,7 @@ from pyomo.mpec import Complementarity, complements
 from pyomo.repn.beta.matrix import MatrixConstraint
 from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 
-from gangopt.errors import InputError, NonlinearModelError
+from gangopt.base.errors import InputError, NonlinearModelError
 from gangopt.solvers.highs import compile_model, solve_model
 from gangopt.solvers.highs.columns import bounds_and_integrality
 

@@ -6,7 +6,7 @@ import pyomo.environ as pyo
 import pytest
 from pyomo.opt import SolverStatus, TerminationCondition, check_optimal_termination
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers import highs as highs_package
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.highs import (
     LinearArrays,
     Session,

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.finish_time import jain
 from gangopt.solvers.replay.contest import contest
 from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest

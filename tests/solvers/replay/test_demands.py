@@ -5,7 +5,7 @@ import json
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.workload_fit import check_fit
 from gangopt.solvers.replay.contest import contest
 from gangopt.solvers.replay.contest_report import contest_json, write_contest

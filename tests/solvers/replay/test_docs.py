@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import gangopt
-from gangopt.arguments import parameters_of
+from gangopt.base.arguments import parameters_of
 from gangopt.registry import resolve
 from gangopt.solvers.replay.log import EVENTS
 from gangopt.solvers.replay.machines import RULES

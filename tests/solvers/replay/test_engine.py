@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError, SolverError
+from gangopt.base.errors import InputError, SolverError
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine
 from gangopt.solvers.replay.records import Plan, Policy

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.replay.costs import CHECKPOINT_SECONDS, Overheads
 from gangopt.solvers.replay.machines import RULES, Machines
 from gangopt.solvers.replay.records import Plan

@@ -3,7 +3,7 @@
 import pytest
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.replay.policies.tiresias import Tiresias
 
 

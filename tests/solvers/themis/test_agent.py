@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.themis_app import JobInfo, average_apps, rho_of_single_job
 from gangopt.instances.themis_app_tuners import CurveJob, CurveStopping, HalvingPhase, SuccessiveHalving, halvings
 from gangopt.solvers.themis.agent import TunedApp, bid_rows, subset_rhos

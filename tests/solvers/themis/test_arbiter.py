@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.auction_bids import AppBid, Bystander
 from gangopt.instances.generators.auction import random
 from gangopt.solvers.contract import Controls

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.errors import InputError, NoSolutionError
+from gangopt.base.errors import InputError, NoSolutionError
+from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.interrupts import unless_interrupted
 from gangopt.solvers.replay.policies.speeds import FittedSpeeds, LinearSpeeds, SpeedModel, speeds_of
 from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Floats, Ints, Plan

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.models import MODELS
 from gangopt.instances.skew import model_skew
 from gangopt.solvers.heuristics.network_placement import LIMIT

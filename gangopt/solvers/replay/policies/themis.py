@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.errors import InputError, NoSolutionError
+from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.solvers.replay.policies.themis_apps import ReplayedApp, apps_of
 from gangopt.solvers.replay.records import Floats, Ints, Plan
 from gangopt.solvers.replay.state import State

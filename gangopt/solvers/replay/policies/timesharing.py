@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Plan
 from gangopt.solvers.replay.state import State

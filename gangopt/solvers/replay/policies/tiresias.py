@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.errors import InputError
+from gangopt.base.errors import InputError
 from gangopt.instances.gittins import ServiceDistribution
 from gangopt.solvers.heuristics.network_placement import LIMIT
 from gangopt.solvers.replay.policies.packlimit import PackLimit

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.errors import InputError, NoSolutionError
+from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.policies.themis import themis
 from gangopt.solvers.replay.policies.themis_apps import apps_of

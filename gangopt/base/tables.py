@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gangopt.errors import InputError
-from gangopt.jsonfile import read_text
+from gangopt.base.errors import InputError
+from gangopt.base.jsonfile import read_text
 
 __all__ = ["Table", "read_table"]
 

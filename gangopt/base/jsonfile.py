@@ -12,8 +12,8 @@ import stat
 from pathlib import Path
 from typing import Any, Literal
 
-from gangopt.errors import InputError, shorten, shown
-from gangopt.inputfile import read_file
+from gangopt.base.errors import InputError, shorten, shown
+from gangopt.base.inputfile import read_file
 
 __all__ = ["dump_json", "file_kind", "parse_json", "read_json", "read_text", "write_bytes", "write_json", "write_text"]
 

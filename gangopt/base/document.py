@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from gangopt.errors import LONGEST_SHOWN, InputError, shorten, shown, unprintable
-from gangopt.instances.contract import Instance
+from gangopt.base.contract import Instance
+from gangopt.base.errors import LONGEST_SHOWN, InputError, shorten, shown, unprintable
 
 __all__ = [
     "VERSION",

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.errors import InputError, shown
-from gangopt.instances.contract import check_text
+from gangopt.base.contract import check_text
+from gangopt.base.errors import InputError, shown
 
 __all__ = [
     "LARGEST",

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gangopt.errors import InputError, shown, unprintable
+from gangopt.base.errors import InputError, shown, unprintable
 
 __all__ = ["Instance", "Record", "Score", "Violation", "check_text"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from gangopt.errors import InputError, shorten, shown
+from gangopt.base.errors import InputError, shorten, shown
 
 __all__ = ["Parameter", "bind", "join_name", "number_in", "parameters_of", "split_name", "unknown"]
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from gangopt.errors import InputError, shorten
+from gangopt.base.errors import InputError, shorten
 
 __all__ = ["locked"]
 

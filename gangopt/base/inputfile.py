@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from gangopt.errors import InputError, shorten
+from gangopt.base.errors import InputError, shorten
 
 __all__ = ["MAX_FILE_BYTES", "MAX_PIPE_BYTES", "read_file"]
 

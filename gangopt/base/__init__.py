@@ -1,0 +1,1 @@
+"""What every floor uses: errors, files, arguments in names, checks."""
