@@ -29,8 +29,8 @@ def profile(
 ) -> None:
     """Tell from a log of messages how long an iteration is, how large the model, and how skewed."""
     from gangopt.base.jsonfile import dump_json
-    from gangopt.instances.message_log import read_log
-    from gangopt.instances.profiling import profile as profile_of
+    from gangopt.instances.profiling.message_log import read_log
+    from gangopt.instances.profiling.profile import profile as profile_of
 
     if limit is not None and not 0 <= limit <= 1:
         raise InputError(f"--limit {limit}: a share from 0 to 1 is needed")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gangopt.base.errors import InputError
-from gangopt.instances.models import MODELS
+from gangopt.instances.networks.models import MODELS
 from gangopt.instances.workload import Workload
 from gangopt.instances.workload_columns import COLUMNS, shown
 from gangopt.instances.workload_notices import Tally

@@ -13,8 +13,8 @@ import numpy as np
 from gangopt.base.errors import GangoptError, InputError
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.generators.network_placement import Mapping, map_tensors
-from gangopt.instances.models import MODELS, tensor_model
 from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
+from gangopt.instances.networks.models import MODELS, tensor_model
 from gangopt.solvers.result import Result
 from gangopt.solvers.solve import solve
 from gangopt.topology import Cluster

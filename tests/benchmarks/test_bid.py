@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.instances.themis_app import JobInfo
-from gangopt.instances.themis_app_tuners import SuccessiveHalving, halvings
+from gangopt.instances.apps.app import JobInfo
+from gangopt.instances.apps.tuners import SuccessiveHalving, halvings
 from gangopt.solvers.themis.agent import TunedApp, subset_rhos
 from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.rounds_apps import Crowd

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.instances.message_log import generate_log
-from gangopt.instances.models import MODELS, tensor_model
-from gangopt.instances.profiling import profile
+from gangopt.instances.networks.models import MODELS, tensor_model
+from gangopt.instances.profiling.message_log import generate_log
+from gangopt.instances.profiling.profile import profile
 
 pytestmark = pytest.mark.benchmark
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.cli.profile import HISTORY, profile
-from gangopt.instances.message_log import generate_log, write_log
+from gangopt.instances.profiling.message_log import generate_log, write_log
 
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(profile)

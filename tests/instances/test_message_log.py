@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.message_log import MessageLog, generate_log, read_log, write_log
-from gangopt.instances.models import tensor_model
+from gangopt.instances.networks.models import tensor_model
+from gangopt.instances.profiling.message_log import MessageLog, generate_log, read_log, write_log
 
 
 def log(**changes):

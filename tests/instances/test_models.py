@@ -1,7 +1,7 @@
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.models import MODELS, tensor_model
+from gangopt.instances.networks.models import MODELS, tensor_model
 
 # size (MiB), tensors, tensors above 1 MiB, largest (MiB), largest / size (%): Tiresias (NSDI 2019), table 6
 TABLE = {

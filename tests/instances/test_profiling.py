@@ -3,9 +3,9 @@ import pytest
 
 from gangopt.base.errors import InputError
 from gangopt.instances.generators.threshold import figure3
-from gangopt.instances.message_log import MessageLog, generate_log
-from gangopt.instances.models import MODELS, tensor_model
-from gangopt.instances.profiling import profile
+from gangopt.instances.networks.models import MODELS, tensor_model
+from gangopt.instances.profiling.message_log import MessageLog, generate_log
+from gangopt.instances.profiling.profile import profile
 from gangopt.instances.threshold_cuts import best_cut
 
 LIMIT = best_cut(figure3()).threshold

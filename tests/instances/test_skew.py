@@ -1,7 +1,7 @@
 import pytest
 
-from gangopt.instances.models import MODELS, tensor_model
-from gangopt.instances.skew import model_skew, round_robin, server_skews
+from gangopt.instances.networks.models import MODELS, tensor_model
+from gangopt.instances.profiling.skew import model_skew, round_robin, server_skews
 
 
 def test_round_robin_puts_tensor_k_on_server_k_mod_p():

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.finish_time import ideal_seconds
-from gangopt.instances.themis_app import (
+from gangopt.instances.apps.app import (
     CurveTuner,
     HalvingTuner,
     JobInfo,
@@ -17,6 +16,7 @@ from gangopt.instances.themis_app import (
     rho_of_jobs,
     rho_of_single_job,
 )
+from gangopt.instances.finish_time import ideal_seconds
 from gangopt.topology import PRIORS, Slowdown
 
 

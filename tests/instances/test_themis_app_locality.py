@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.models import MODELS
-from gangopt.instances.themis_app_locality import TABLE1, LocalityProfile, measured_slowdown, monotone, table1_slowdowns
+from gangopt.instances.apps.locality import TABLE1, LocalityProfile, measured_slowdown, monotone, table1_slowdowns
+from gangopt.instances.networks.models import MODELS
 from gangopt.topology import LOCALITIES, PRIORS, Slowdown
 
 

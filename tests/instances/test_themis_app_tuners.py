@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo
-from gangopt.instances.themis_app_tuners import (
+from gangopt.instances.apps.app import CurveTuner, HalvingTuner, JobInfo
+from gangopt.instances.apps.tuners import (
     CurveJob,
     CurveStopping,
     HalvingPhase,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
 from gangopt.instances.fitting.speed import Mode, check_mode, terms
-from gangopt.instances.speed import THETA_COUNT
+from gangopt.instances.fitting.speed_functions import THETA_COUNT
 
 __all__ = ["DEFAULT_MAX_TASKS", "admissible_pairs", "next_probes"]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.instances.fitting.speed_functions import THETA_COUNT, async_step_seconds, speed, sync_step_seconds
 from gangopt.instances.fitting.speed_samples import SpeedSamples
-from gangopt.instances.speed import THETA_COUNT, async_step_seconds, speed, sync_step_seconds
 
 __all__ = ["Mode", "PredictionError", "SpeedFit", "check_mode", "fit_speed", "prediction_error", "terms"]
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
-from gangopt.instances.models import tensor_model
 from gangopt.instances.network_placement import (
     MAX_MACHINES,
     MAX_PARAMETER_SERVERS,
     MAX_WORKERS,
     NetworkPlacementInstance,
 )
+from gangopt.instances.networks.models import tensor_model
 from gangopt.topology import Cluster, cluster_names, named_cluster
 
 __all__ = ["figure3", "map_tensors", "model", "named", "random"]

@@ -6,8 +6,8 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.base.tables import read_table
-from gangopt.instances.models import MODELS, tensor_model
-from gangopt.instances.skew import model_skew
+from gangopt.instances.networks.models import MODELS, tensor_model
+from gangopt.instances.profiling.skew import model_skew
 from gangopt.instances.threshold import LARGEST, MAX_FEATURES, MAX_JOBS, ThresholdInstance
 
 __all__ = ["FIGURE3", "figure3", "history", "random"]

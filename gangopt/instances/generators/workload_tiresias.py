@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangopt.instances.generators.workload_arguments import check_positive
-from gangopt.instances.models import MODELS
+from gangopt.instances.networks.models import MODELS
 from gangopt.instances.workload import Workload
 
 __all__ = ["GPU_COUNTS", "SENSITIVE", "tiresias_testbed"]

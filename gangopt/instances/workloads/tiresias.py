@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangopt.instances.models import MODELS
+from gangopt.instances.networks.models import MODELS
 from gangopt.instances.workload_reading import Draft, Format, Source, table_of
 from gangopt.instances.workloads.muri import units_a_second
 

@@ -10,13 +10,13 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gangopt.base.errors import InputError
+from gangopt.instances.apps.app import CurveTuner, HalvingTuner, JobInfo, remaining_phases, rho_of_jobs
+from gangopt.instances.apps.locality import monotone
+from gangopt.instances.apps.tuners import CurveStopping, SuccessiveHalving
 from gangopt.instances.auction_bids import LEVELS, AppBid
 from gangopt.instances.bid import BidInstance
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.instances.generators.bid import from_phases
-from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo, remaining_phases, rho_of_jobs
-from gangopt.instances.themis_app_locality import monotone
-from gangopt.instances.themis_app_tuners import CurveStopping, SuccessiveHalving
 from gangopt.solvers.themis.agent_lengths import Split, lengths_on, total_lengths
 from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.rounds_apps import Crowd

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gangopt.base.arguments import unknown
 from gangopt.base.interrupts import unless_interrupted
+from gangopt.instances.apps.app import JobInfo
 from gangopt.instances.generators.bid import from_phases
-from gangopt.instances.themis_app import JobInfo
 from gangopt.solvers.heuristics.bid_splits import deal, fold
 from gangopt.topology import LOCALITIES
 

@@ -11,8 +11,8 @@ from gangopt.instances.documents.allocation import AllocationDocument
 from gangopt.instances.fitting.jobs import put_job, speed_fields, to_job, to_speed_arrays
 from gangopt.instances.fitting.probes import next_probes
 from gangopt.instances.fitting.speed import fit_speed
+from gangopt.instances.fitting.speed_functions import speed
 from gangopt.instances.fitting.speed_samples import SpeedSamples
-from gangopt.instances.speed import speed
 
 TRUTH = {"async": (2.83, 3.92, 0.0, 0.11), "sync": (1.02, 2.78, 4.92, 0.0, 0.02)}
 BATCH = {"async": None, "sync": 40.0}

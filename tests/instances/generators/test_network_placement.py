@@ -4,7 +4,7 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.generators.network_placement import map_tensors
-from gangopt.instances.models import tensor_model
+from gangopt.instances.networks.models import tensor_model
 
 
 def test_round_robin_and_greedy_mappings():

@@ -10,7 +10,7 @@ from gangopt.instances.catalogue import load
 from gangopt.instances.generators.workload_philly import BINS
 from gangopt.instances.generators.workload_themis import JOB_MINUTES, MIX
 from gangopt.instances.generators.workload_tiresias import GPU_COUNTS
-from gangopt.instances.models import MODELS
+from gangopt.instances.networks.models import MODELS
 from gangopt.instances.workload_catalogue import FAMILIES, load_workload
 from gangopt.instances.workload_speed import FittedSpeed
 from gangopt.instances.workload_summary import bin_of, earliest_starts

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.themis_app import JobInfo, average_apps, rho_of_single_job
-from gangopt.instances.themis_app_tuners import CurveJob, CurveStopping, HalvingPhase, SuccessiveHalving, halvings
+from gangopt.instances.apps.app import JobInfo, average_apps, rho_of_single_job
+from gangopt.instances.apps.tuners import CurveJob, CurveStopping, HalvingPhase, SuccessiveHalving, halvings
 from gangopt.solvers.themis.agent import TunedApp, bid_rows, subset_rhos
 from gangopt.solvers.themis.agent_lengths import lengths_on, total_lengths
 from gangopt.solvers.themis.arbiter import Offer

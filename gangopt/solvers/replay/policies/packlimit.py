@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.models import MODELS
-from gangopt.instances.skew import model_skew
+from gangopt.instances.networks.models import MODELS
+from gangopt.instances.profiling.skew import model_skew
 from gangopt.solvers.heuristics.network_placement import LIMIT
 from gangopt.solvers.replay.records import Ints
 from gangopt.solvers.replay.state import State

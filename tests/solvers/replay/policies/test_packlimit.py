@@ -4,7 +4,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.skew import model_skew
+from gangopt.instances.profiling.skew import model_skew
 
 CLUSTER = gangopt.Cluster.uniform(machines_per_rack=3, gpus_per_slot=4)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.message_log import MessageLog
-from gangopt.instances.skew import server_skews
+from gangopt.instances.profiling.message_log import MessageLog
+from gangopt.instances.profiling.skew import server_skews
 
 __all__ = ["Profile", "ServerProfile", "profile"]
 

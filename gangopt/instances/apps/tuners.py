@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gangopt.base.errors import InputError
+from gangopt.instances.apps.app import CurveTuner, HalvingTuner, JobInfo, budget_of, median_job
 from gangopt.instances.bid import MOST
-from gangopt.instances.themis_app import CurveTuner, HalvingTuner, JobInfo, budget_of, median_job
 
 __all__ = ["CurveJob", "CurveStopping", "HalvingPhase", "SimulatedTuner", "SuccessiveHalving", "forecast", "halvings"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gangopt.instances.models import tensor_model
+from gangopt.instances.networks.models import tensor_model
 
 __all__ = ["model_skew", "round_robin", "server_skews"]
 
@@ -55,7 +55,7 @@ def model_skew(name: str, servers: int) -> float:
 
     Parameters
     ----------
-    name : one of `gangopt.instances.models.MODELS`
+    name : one of `gangopt.instances.networks.models.MODELS`
     servers : number of parameter servers
 
     Returns

@@ -11,7 +11,7 @@ from gangopt.base.contract import Record
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import write_text
 from gangopt.base.tables import read_table
-from gangopt.instances.models import MEBIBYTE, tensor_model
+from gangopt.instances.networks.models import MEBIBYTE, tensor_model
 
 __all__ = ["COLUMNS", "MAX_MESSAGES", "MessageLog", "generate_log", "read_log", "write_log"]
 
@@ -124,7 +124,7 @@ def generate_log(
 
     Parameters
     ----------
-    model : one of `gangopt.instances.models.MODELS`
+    model : one of `gangopt.instances.networks.models.MODELS`
     workers, servers : processes of each kind
     iterations : iterations in the log
     period : seconds of an iteration

@@ -43,7 +43,7 @@ def table1_slowdowns() -> SlowdownTable:
     Returns
     -------
     SlowdownTable
-        By the names of `gangopt.instances.models`.
+        By the names of `gangopt.instances.networks.models`.
 
     References
     ----------

@@ -1,0 +1,1 @@
+"""Apps of THEMIS: jobs, tuners and locality."""

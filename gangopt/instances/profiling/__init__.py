@@ -1,0 +1,1 @@
+"""Job profiles from message logs."""
