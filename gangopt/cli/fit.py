@@ -279,7 +279,7 @@ def _put(path: Path, label: str, fields: dict[str, Any]) -> None:
     """Set fields of a job in an allocation file, or add the job, and write the file whole or not at all."""
     from gangopt.base.document import validate
     from gangopt.base.jsonfile import read_json, write_json
-    from gangopt.instances.documents.allocation import AllocationDocument
+    from gangopt.instances.allocation.document import AllocationDocument
     from gangopt.instances.fitting.jobs import put_job
 
     document = validate(AllocationDocument, read_json(path), str(path))

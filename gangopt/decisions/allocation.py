@@ -15,10 +15,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="sum of completion times",
     unit="s",
-    instance="gangopt.instances.allocation:AllocationInstance",
-    solution="gangopt.instances.allocation:AllocationSolution",
-    document="gangopt.instances.documents.allocation:AllocationDocument",
-    solution_document="gangopt.instances.documents.allocation:AllocationSolutionDocument",
+    instance="gangopt.instances.allocation.instance:AllocationInstance",
+    solution="gangopt.instances.allocation.instance:AllocationSolution",
+    document="gangopt.instances.allocation.document:AllocationDocument",
+    solution_document="gangopt.instances.allocation.document:AllocationSolutionDocument",
     forms={
         "literal": Form("literal", f"{_FORMS}_literal", "the nonlinear integer program as printed", linear=False),
         "choice": Form("choice", f"{_FORMS}_choice", "one binary for every job and non-dominated configuration"),
@@ -41,12 +41,12 @@ PROBLEM = Problem(
     families={
         "random": Family(
             "random",
-            "gangopt.instances.generators.allocation:random",
+            "gangopt.instances.allocation.generate:random",
             "random jobs of three model types on equal nodes with GPUs",
         ),
         "table": Family(
             "table",
-            "gangopt.instances.generators.throughput:table",
+            "gangopt.instances.allocation.throughput:table",
             "jobs whose throughput by GPU count was measured, read from CSV files",
         ),
     },
@@ -61,6 +61,6 @@ PROBLEM = Problem(
         "dominant_share": "share",
     },
     default_methods=("exact", "optimus", "optimus?skip=true", "drf", "tetris", "equal"),
-    describe="gangopt.instances.allocation_text:describe",
-    describe_solution="gangopt.instances.allocation_text:describe_solution",
+    describe="gangopt.instances.allocation.text:describe",
+    describe_solution="gangopt.instances.allocation.text:describe_solution",
 )

@@ -21,7 +21,7 @@ from gangopt.formulations.deadline import paced
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 
 __all__ = ["choice_model", "fill_choice", "hint_choice", "read_choice"]
 

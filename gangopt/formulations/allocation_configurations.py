@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.deadline import paced, require_time
-from gangopt.instances.allocation import AllocationInstance, equal_job_classes
+from gangopt.instances.allocation.instance import AllocationInstance, equal_job_classes
 
 __all__ = [
     "CapacityRows",

@@ -30,7 +30,7 @@ from gangopt.formulations.allocation_configurations import Configurations, class
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution, equal_job_classes
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, equal_job_classes
 
 __all__ = ["counts_model", "fill_counts", "hint_counts", "read_counts"]
 

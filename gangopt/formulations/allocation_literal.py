@@ -30,7 +30,7 @@ from gangopt.formulations.deadline import require_time
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 
 __all__ = ["fill_literal", "hint_literal", "literal_model", "read_literal"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval_times import (
     Smallest,
     fitted_times,

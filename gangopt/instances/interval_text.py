@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangopt.base.errors import shorten
-from gangopt.instances import allocation_text
+from gangopt.instances.allocation import text as allocation_text
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_text import pieces_text
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.instances.allocation import AllocationInstance
+from gangopt.instances.allocation.instance import AllocationInstance
 
 __all__ = ["Smallest", "fitted_times", "full_transfer", "smallest_configurations", "transfer_parts"]
 

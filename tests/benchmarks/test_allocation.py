@@ -14,7 +14,7 @@ pytestmark = pytest.mark.benchmark
 SCRIPT = """
 import json, resource, sys, time
 import gangopt
-from gangopt.instances.generators.allocation import random
+from gangopt.instances.allocation.generate import random
 gangopt.solve(random(jobs=3))
 gangopt.solve(random(jobs=3), "optimus")
 arguments, methods = json.loads(sys.argv[1]), sys.argv[2:]

@@ -24,8 +24,8 @@ import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, ModelTooLargeError
 from gangopt.formulations import allocation_choice, allocation_configurations, allocation_counts, allocation_literal
 from gangopt.formulations.allocation_configurations import capacity_rows, class_configurations, job_configurations
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.instances.generators.allocation import random
+from gangopt.instances.allocation.generate import random
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound
 from gangopt.solvers.highs import solve_model
 

@@ -8,7 +8,7 @@ import pytest
 from pyomo.environ import Constraint, Expression, Param, Set, Var
 
 import gangopt
-from gangopt.instances.generators.allocation import random
+from gangopt.instances.allocation.generate import random
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "decisions" / "allocation.md"

@@ -14,7 +14,7 @@ import gangopt
 from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations import interval as forms
 from gangopt.formulations.interval_data import choices_of
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.catalogue import load
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_solution import PlacementSolution

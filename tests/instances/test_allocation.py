@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances import allocation as module
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution, equal_job_classes
-from gangopt.instances.allocation_text import describe
+from gangopt.instances.allocation import instance as module
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, equal_job_classes
+from gangopt.instances.allocation.text import describe
 
 HOLE = float("nan")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationSolution
+from gangopt.instances.allocation.instance import AllocationSolution
 from gangopt.instances.interval import IntervalSolution
 from gangopt.instances.network_placement import NetworkPlacementSolution
 from gangopt.instances.parameters import ParametersSolution

@@ -8,7 +8,7 @@ from highspy import HighsModelStatus
 
 import gangopt
 from gangopt.base.errors import InfeasibleError, SolverError
-from gangopt.instances.allocation import AllocationInstance
+from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.contradiction import uncontradicted
 from gangopt.solvers.highs import LinearArrays, SolveSettings, solve_arrays

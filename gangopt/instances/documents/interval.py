@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import LARGEST, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.base.errors import InputError
-from gangopt.instances.documents import allocation as allocation_files
-from gangopt.instances.documents.allocation import AllocationDocument, AllocationSolutionDocument, Job
+from gangopt.instances.allocation import document as allocation_files
+from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument, Job
 from gangopt.instances.documents.placement import PlacementSolutionDocument, ServerDocument
 from gangopt.instances.interval import INTERVAL, IntervalInstance, IntervalSolution
 

@@ -12,7 +12,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.fitting.speed import SpeedFit
 
 if TYPE_CHECKING:
-    from gangopt.instances.documents.allocation import AllocationDocument
+    from gangopt.instances.allocation.document import AllocationDocument
 
 __all__ = ["put_job", "speed_fields", "to_job", "to_speed_arrays"]
 
@@ -75,7 +75,7 @@ def to_job(
         If a value is not allowed in an allocation file; names the field.
     """
     from gangopt.base.document import validate
-    from gangopt.instances.documents.allocation import Job
+    from gangopt.instances.allocation.document import Job
 
     record = {
         "label": label,
@@ -116,7 +116,7 @@ def put_job(document: AllocationDocument, label: str, fields: dict[str, Any]) ->
         If the job is new and a field is missing, or the instance would be defective.
     """
     from gangopt.base.document import validate
-    from gangopt.instances.documents.allocation import AllocationDocument
+    from gangopt.instances.allocation.document import AllocationDocument
 
     record = document.model_dump()
     place = next((i for i, job in enumerate(record["jobs"]) if job["label"] == label), None)

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance
-from gangopt.instances.generators import allocation as allocations
-from gangopt.instances.generators.allocation import NODE, SERVER
+from gangopt.instances.allocation import generate as allocations
+from gangopt.instances.allocation.generate import NODE, SERVER
+from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.generators.placement import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
 from gangopt.instances.interval import IntervalInstance
 

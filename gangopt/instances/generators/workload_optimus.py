@@ -13,7 +13,7 @@ from gangopt.instances.workload import Workload
 from gangopt.instances.workload_speed import FittedSpeed
 
 if TYPE_CHECKING:
-    from gangopt.instances.allocation import AllocationInstance
+    from gangopt.instances.allocation.instance import AllocationInstance
 
 __all__ = ["optimus_bursts", "optimus_poisson", "optimus_uniform"]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gangopt.base.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import building_within
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact.allocation_core import CoreAnswer, objective_unit, solve_core
 from gangopt.solvers.exact.allocation_dual import Dual, PricedGrids, Selection, maximise_bound

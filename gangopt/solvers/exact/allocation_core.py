@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.formulations.allocation_configurations import Configurations, capacity_rows
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.exact.allocation_dual import Selection
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.formulations.interval_classes import classes_model, count_pieces, hint_classes, read_classes
 from gangopt.formulations.interval_data import IntervalData, choices_of
 from gangopt.formulations.interval_joint import count_columns, hint_joint, joint_model, read_joint
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval import IntervalInstance, IntervalSolution
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_solution import PlacementSolution

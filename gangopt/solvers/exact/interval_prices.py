@@ -14,7 +14,7 @@ from gangopt.instances.interval import IntervalInstance
 from gangopt.solvers.contract import Controls
 
 if TYPE_CHECKING:
-    from gangopt.instances.allocation import AllocationInstance
+    from gangopt.instances.allocation.instance import AllocationInstance
 
 __all__ = ["all_local_bound", "priced"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.instances.allocation import AllocationInstance
+from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.catalogue import load
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.result import PROVEN_GAP, Result

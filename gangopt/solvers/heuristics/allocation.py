@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, TimeGrid
 from gangopt.solvers.heuristics.allocation_moves import (
     Seed,
     next_allowed,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InfeasibleError, NoSolutionError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution, TimeGrid
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, TimeGrid
 
 __all__ = ["Seed", "next_allowed", "seed_configurations", "seeded_ladders", "to_solution"]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.instances.documents.allocation import AllocationDocument, AllocationSolutionDocument
+from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 amount = st.just(0.0) | st.floats(1e-15, 1e15, allow_nan=False)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.documents.interval import IntervalSolutionDocument
 from gangopt.instances.interval import IntervalInstance, IntervalSolution

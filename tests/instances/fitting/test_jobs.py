@@ -6,8 +6,8 @@ import pytest
 import gangopt
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance
-from gangopt.instances.documents.allocation import AllocationDocument
+from gangopt.instances.allocation.document import AllocationDocument
+from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.fitting.jobs import put_job, speed_fields, to_job, to_speed_arrays
 from gangopt.instances.fitting.probes import next_probes
 from gangopt.instances.fitting.speed import fit_speed

@@ -5,7 +5,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.allocation import NODE, random
+from gangopt.instances.allocation.generate import NODE, random
 
 
 def test_same_arguments_same_instance():

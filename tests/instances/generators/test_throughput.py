@@ -5,7 +5,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.throughput import read_throughputs, table
+from gangopt.instances.allocation.throughput import read_throughputs, table
 
 GOOD = "global_batch_size,1,2,4,8\n64,0.4,0.8,nan,0.6\n128,nan,0.5,0.9,\n"
 
@@ -95,10 +95,10 @@ def test_files_that_are_not_there(tmp_path):
 
 
 def test_too_many_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("gangopt.instances.generators.throughput.MAX_CURVES", 1)
+    monkeypatch.setattr("gangopt.instances.allocation.throughput.MAX_CURVES", 1)
     with pytest.raises(InputError, match="more than 1 rows"):
         read_throughputs(write(tmp_path, GOOD))
-    monkeypatch.setattr("gangopt.instances.generators.throughput.MAX_CURVES", 3)
+    monkeypatch.setattr("gangopt.instances.allocation.throughput.MAX_CURVES", 3)
     write(tmp_path, GOOD, "other.csv")
     with pytest.raises(InputError, match="4 rows in all, at most 3"):
         read_throughputs(str(tmp_path))

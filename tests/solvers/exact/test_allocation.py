@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.instances.generators.allocation import random
+from gangopt.instances.allocation.generate import random
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import allocation as module
 from gangopt.solvers.exact.allocation import exact

@@ -5,7 +5,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance
+from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.catalogue import load
 from gangopt.solvers.experiments.prediction_error import picture, prediction_error, with_error
 

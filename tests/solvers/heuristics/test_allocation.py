@@ -7,8 +7,8 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
-from gangopt.instances.generators.allocation import random
+from gangopt.instances.allocation.generate import random
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.heuristics.allocation import drf, equal, optimus, tetris
 from gangopt.solvers.heuristics.allocation_moves import next_allowed, seed_configurations
 

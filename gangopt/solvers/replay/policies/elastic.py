@@ -10,7 +10,7 @@ import numpy as np
 
 from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.replay.policies.speeds import FittedSpeeds, LinearSpeeds, SpeedModel, speeds_of
 from gangopt.solvers.replay.policies.ticks import Ticks
 from gangopt.solvers.replay.records import Floats, Ints, Plan

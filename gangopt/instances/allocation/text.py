@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gangopt.base.errors import shorten
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution, equal_job_classes
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, equal_job_classes
 
 __all__ = ["describe", "describe_solution"]
 

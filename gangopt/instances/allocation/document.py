@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import AllocationInstance, AllocationSolution
+from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.fitting.speed_functions import THETA_COUNT
 
 __all__ = ["AllocationDocument", "AllocationSolutionDocument"]

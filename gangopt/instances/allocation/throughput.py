@@ -13,7 +13,7 @@ import numpy as np
 from gangopt.base.arguments import number_in
 from gangopt.base.errors import InputError, shown
 from gangopt.base.jsonfile import read_text
-from gangopt.instances.allocation import AllocationInstance
+from gangopt.instances.allocation.instance import AllocationInstance
 
 __all__ = ["Curve", "read_throughputs", "table"]
 

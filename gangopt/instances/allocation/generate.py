@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation import MAX_CONFIGURATIONS, AllocationInstance
+from gangopt.instances.allocation.instance import MAX_CONFIGURATIONS, AllocationInstance
 
 __all__ = ["NODE", "random"]
 
