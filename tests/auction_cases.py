@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 from hypothesis import strategies as st
 
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.auction.bids import LEVELS, AppBid
+from gangopt.instances.auction.instance import AuctionInstance
 
 SLOWDOWN = (Fraction(1), Fraction(11, 10), Fraction(13, 10))
 

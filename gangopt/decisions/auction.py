@@ -8,7 +8,7 @@ __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations"
 _REPORTED = "gangopt.formulations.auction_goal:mean_from_goal"
-_GENERATORS = "gangopt.instances.generators.auction"
+_GENERATORS = "gangopt.instances.auction.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.auction"
 
 PROBLEM = Problem(
@@ -17,10 +17,10 @@ PROBLEM = Problem(
     sense="maximise",
     objective="geometric mean of V = 1 / rho over the most apps that can have a value",
     unit="1/rho",
-    instance="gangopt.instances.auction:AuctionInstance",
-    solution="gangopt.instances.auction_solution:AuctionSolution",
-    document="gangopt.instances.documents.auction:AuctionDocument",
-    solution_document="gangopt.instances.documents.auction:AuctionSolutionDocument",
+    instance="gangopt.instances.auction.instance:AuctionInstance",
+    solution="gangopt.instances.auction.solution:AuctionSolution",
+    document="gangopt.instances.auction.document:AuctionDocument",
+    solution_document="gangopt.instances.auction.document:AuctionSolutionDocument",
     # the models maximise the logarithm of the product; what is reported is the geometric mean
     forms={
         item.name: item
@@ -90,6 +90,6 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "themis", "proportional", "greedy", "max_min_rho", "drf", "random"),
     table_metrics=("served", "max_rho", "jain", "gpus_left_over"),
-    describe="gangopt.instances.auction_text:describe",
-    describe_solution="gangopt.instances.auction_text:describe_solution",
+    describe="gangopt.instances.auction.text:describe",
+    describe_solution="gangopt.instances.auction.text:describe_solution",
 )

@@ -22,9 +22,9 @@ from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, Set, Var
 from gangopt.formulations.auction_goal import goal_of
 from gangopt.formulations.auction_rows import Chooser, add_goal, weighted
 from gangopt.formulations.size import require_size
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["bid_rows", "bids_model", "fill_bids", "hint_bids", "read_bids"]
 

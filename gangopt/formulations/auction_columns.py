@@ -18,8 +18,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, RACK
+from gangopt.instances.auction.bids import CLUSTER, LEVELS, MACHINE, RACK
+from gangopt.instances.auction.instance import AuctionInstance, log_of
 
 __all__ = ["Column", "Group", "app_columns", "app_groups"]
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gangopt.formulations.auction_columns import Column, app_columns
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import CLUSTER
-from gangopt.instances.auction_score import score_of_logs
+from gangopt.instances.auction.bids import CLUSTER
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.score import score_of_logs
 
 __all__ = ["Goal", "goal_of", "mean_from_goal"]
 

@@ -40,9 +40,9 @@ from gangopt.formulations.auction_placing import Flows, choices_from, choices_of
 from gangopt.formulations.auction_racks import Plan, plan_of
 from gangopt.formulations.auction_rows import Chooser, add_goal, weighted
 from gangopt.formulations.size import require_size
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["fill_nested_flow", "hint_nested_flow", "nested_flow_model", "read_nested_flow"]
 

@@ -22,9 +22,9 @@ from gangopt.formulations.auction_goal import goal_of
 from gangopt.formulations.auction_placing import Choice, choices_from, give_out
 from gangopt.formulations.auction_rows import Chooser, add_goal, weighted
 from gangopt.formulations.size import require_size
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["fill_places", "hint_places", "places_model", "read_places"]
 

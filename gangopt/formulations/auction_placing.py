@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from gangopt.formulations.auction_columns import Column
 from gangopt.formulations.auction_racks import Plan, RackClass
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK, Bundle
+from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK, Bundle
+from gangopt.instances.auction.instance import AuctionInstance
 
 __all__ = ["Choice", "Flows", "choices_from", "choices_of", "give_out", "place"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gangopt.formulations.auction_columns import Group
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import MACHINE, RACK
+from gangopt.instances.auction.bids import MACHINE, RACK
+from gangopt.instances.auction.instance import AuctionInstance
 
 __all__ = ["MachineClass", "Plan", "RackClass", "plan_of"]
 

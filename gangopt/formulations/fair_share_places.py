@@ -18,7 +18,7 @@ from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objecti
 from gangopt.formulations.fair_share_goal import add_goal, hint_goal, linear
 from gangopt.formulations.fair_share_options import Option, best_inside, given_counts, options_of, require_option
 from gangopt.formulations.size import require_size
-from gangopt.instances.auction_bids import MACHINE, RACK
+from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import Market, bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution

@@ -13,9 +13,9 @@ import numpy as np
 from gangopt.base.checks import labels, numbers
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import AppBid
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import AppBid
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.instances.fair_share_market import Market, Rows, market_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution
 from gangopt.instances.finish_time import above_one

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.contract import Record
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, RACK, Bundle
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import CLUSTER, LEVELS, MACHINE, RACK, Bundle
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["TOLERANCE", "Market", "better", "bundles_of", "certifiable", "market_of", "rows_of"]
 

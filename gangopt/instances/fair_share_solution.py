@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gangopt.base.checks import pieces
-from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.auction.bids import Bundle
 
 __all__ = ["FairShareSolution"]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gangopt.base.errors import shorten
-from gangopt.instances.auction_bids import LEVELS
+from gangopt.instances.auction.bids import LEVELS
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_solution import FairShareSolution
 

@@ -12,7 +12,7 @@ from typing import Any
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError, shown
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.base.jsonfile import read_json
-from gangopt.instances.auction import AuctionInstance
+from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.catalogue import load
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import Market, better, certifiable

@@ -23,7 +23,7 @@ from gangopt.formulations.auction_nested_flow import (
 )
 from gangopt.formulations.auction_places import fill_places, hint_places, places_model, read_places
 from gangopt.formulations.auction_racks import plan_of
-from gangopt.instances.auction_bids import CLUSTER, MACHINE, RACK, AppBid
+from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK, AppBid
 from gangopt.solvers.highs import compile_model, solve_model
 from gangopt.solvers.highs.session import current_values
 

@@ -20,7 +20,7 @@ from gangopt.formulations.fair_share_drf import fill_dominant_share
 from gangopt.formulations.fair_share_options import best_inside, cheapest, given_counts, options_of
 from gangopt.formulations.fair_share_patterns import fill_patterns, hint_patterns, patterns_model, read_patterns
 from gangopt.formulations.fair_share_places import fill_places, hint_places, places_model, read_places
-from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.auction import AuctionInstance, mean_value
-from gangopt.instances.auction_bids import AppBid, Bystander, exact_value
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import AppBid, Bystander, exact_value
+from gangopt.instances.auction.instance import AuctionInstance, mean_value
+from gangopt.instances.auction.solution import AuctionSolution
 
 F = Fraction
 SLOWDOWN = (F(1), F(11, 10), F(13, 10))

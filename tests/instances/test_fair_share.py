@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import better, bundles_of, rows_of
 from gangopt.instances.fair_share_solution import FairShareSolution

@@ -7,10 +7,10 @@ import pytest
 import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import parse_json
-from gangopt.instances.auction_text import describe, describe_solution
+from gangopt.instances.auction.document import AuctionSolutionDocument
+from gangopt.instances.auction.generate import random
+from gangopt.instances.auction.text import describe, describe_solution
 from gangopt.instances.catalogue import _folder, entries
-from gangopt.instances.documents.auction import AuctionSolutionDocument
-from gangopt.instances.generators.auction import random
 
 ENTRIES = entries("auction")
 F = Fraction

@@ -15,9 +15,9 @@ from pyomo.environ import ConcreteModel, Objective, maximize, minimize, value
 
 from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.fair_share_certificates import fill_dominating, fill_envy, fill_sharing, read_allocation
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import AppBid, Bystander
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import AppBid, Bystander
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import better, bundles_of, certifiable
 from gangopt.instances.fair_share_solution import FairShareSolution

@@ -9,7 +9,7 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
-from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.topology import PRIORS, Cluster, cluster_names, named_cluster
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Literal
 
 from gangopt.formulations.auction_goal import mean_from_goal
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.auction_by_places import prefers_places, solve_places
 from gangopt.solvers.exact.auction_master import Master, Optimum

@@ -17,9 +17,9 @@ from gangopt.formulations.auction_columns import app_columns, app_groups
 from gangopt.formulations.auction_goal import goal_of, mean_from_goal
 from gangopt.formulations.auction_places import places_model, read_places
 from gangopt.formulations.auction_racks import MAX_PATTERNS, plan_of
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import CLUSTER, MACHINE, Bundle
-from gangopt.instances.auction_solution import AuctionSolution, Payment
+from gangopt.instances.auction.bids import CLUSTER, MACHINE, Bundle
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.solution import AuctionSolution, Payment
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.auction_master import NEAR
 from gangopt.solvers.exact.auction_payments import FREE, below, unsettled

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from gangopt.base.errors import SolverError
 from gangopt.formulations.auction_placing import choices_from
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen
 

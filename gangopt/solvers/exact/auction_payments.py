@@ -7,9 +7,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.auction_solution import Payment
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.solution import Payment
 from gangopt.solvers.contract import Controls, Termination
 from gangopt.solvers.exact.auction_master import MOST_NEAR, NEAR, Counts, Master, Optimum
 

@@ -10,8 +10,8 @@ from typing import Any
 from gangopt.formulations.auction_columns import app_columns
 from gangopt.formulations.auction_places import read_places
 from gangopt.formulations.auction_rows import weighted
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction_master import MOST_NEAR
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.heuristics.auction_greedy import greedy, max_min_rho
 from gangopt.solvers.themis.arbiter import hold_auction

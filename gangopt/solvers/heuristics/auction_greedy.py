@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from gangopt.instances.auction import AuctionInstance, log_of
-from gangopt.instances.auction_bids import Bundle
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance, log_of
+from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["Filling", "greedy", "max_min_rho"]
 

@@ -13,7 +13,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.apps.app import CurveTuner, HalvingTuner, JobInfo, remaining_phases, rho_of_jobs
 from gangopt.instances.apps.locality import monotone
 from gangopt.instances.apps.tuners import CurveStopping, SuccessiveHalving
-from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.bid import BidInstance
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.instances.generators.bid import from_phases

@@ -12,9 +12,9 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import AppBid, Bundle, Bystander
-from gangopt.instances.auction_solution import AuctionSolution, Payment
+from gangopt.instances.auction.bids import AppBid, Bundle, Bystander
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution, Payment
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.themis.arbiter_rounding import Rounding, kept_bundle, require_slack
 from gangopt.topology import Cluster

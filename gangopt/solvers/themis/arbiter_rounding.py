@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from gangopt.base.errors import InputError, shown
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.auction.bids import Bundle
+from gangopt.instances.auction.instance import AuctionInstance
 
 __all__ = ["ROUNDS_SLACK", "Rounding", "kept_bundle", "kept_part", "require_slack"]
 

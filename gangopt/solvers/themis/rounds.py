@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gangopt.base.errors import InputError, NoSolutionError
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.themis.arbiter import Agent, allocation_phase, visibility_phase
 from gangopt.solvers.themis.arbiter_rounding import ROUNDS_SLACK, Rounding, require_slack

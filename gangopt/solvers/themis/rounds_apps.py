@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gangopt.base.errors import InputError
-from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.solvers.themis.arbiter import Offer
 from gangopt.topology import PRIORS, Cluster, Slowdown, locality

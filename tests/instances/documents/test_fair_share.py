@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
-from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.documents.fair_share import FairShareSolutionDocument
 from gangopt.instances.fair_share import FairShareInstance

@@ -6,7 +6,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.auction import auction_on, lying, random, running_bid, uniform
+from gangopt.instances.auction.generate import auction_on, lying, random, running_bid, uniform
 from gangopt.topology import named_cluster
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import SolverError
-from gangopt.instances.auction_bids import LEVELS, AppBid
-from gangopt.instances.auction_solution import AuctionSolution
-from gangopt.instances.generators.auction import lying, random, uniform
+from gangopt.instances.auction.bids import LEVELS, AppBid
+from gangopt.instances.auction.generate import lying, random, uniform
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction import exact
 from gangopt.solvers.exact.auction_by_places import prefers_places

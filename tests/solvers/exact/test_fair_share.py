@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InfeasibleError
-from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.fair_share import FairShareInstance
 from gangopt.instances.fair_share_market import bundles_of
 from gangopt.instances.fair_share_solution import FairShareSolution

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.instances.auction_bids import AppBid
+from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.fair_share_market import rows_of
 from gangopt.instances.generators.fair_share import random as random_instance
 from gangopt.solvers.exact.fair_share_drf import dominant_share_gpus

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.auction_bids import AppBid, Bystander
-from gangopt.instances.generators.auction import random
+from gangopt.instances.auction.bids import AppBid, Bystander
+from gangopt.instances.auction.generate import random
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.themis.arbiter import (
     allocation_phase,

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gangopt.instances.auction_bids import LEVELS, AppBid
+from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.finish_time import ideal_seconds, largest_demands
 from gangopt.solvers.replay.records import Ints
 from gangopt.solvers.replay.state import State

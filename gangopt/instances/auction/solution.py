@@ -9,7 +9,7 @@ from typing import Any
 
 from gangopt.base.checks import pieces
 from gangopt.base.errors import InputError, shown
-from gangopt.instances.auction_bids import Bundle
+from gangopt.instances.auction.bids import Bundle
 
 __all__ = ["AuctionSolution", "Payment"]
 

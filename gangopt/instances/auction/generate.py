@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.auction import MAX_APPS, MAX_MACHINES, AuctionInstance
-from gangopt.instances.auction_bids import LEVELS, AppBid, Bystander
+from gangopt.instances.auction.bids import LEVELS, AppBid, Bystander
+from gangopt.instances.auction.instance import MAX_APPS, MAX_MACHINES, AuctionInstance
 from gangopt.topology import Cluster, named_cluster
 
 __all__ = ["auction_on", "lying", "priors", "random", "running_bid", "uniform"]

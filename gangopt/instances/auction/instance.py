@@ -14,9 +14,9 @@ import numpy as np
 from gangopt.base.checks import counts, labels
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError, shown
-from gangopt.instances.auction_bids import CLUSTER, LEVELS, MACHINE, AppBid, Bundle, Bystander
-from gangopt.instances.auction_score import log_of, mean_value, score_of_logs
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import CLUSTER, LEVELS, MACHINE, AppBid, Bundle, Bystander
+from gangopt.instances.auction.score import log_of, mean_value, score_of_logs
+from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.instances.finish_time import jain
 
 __all__ = ["AuctionInstance", "log_of", "mean_value"]

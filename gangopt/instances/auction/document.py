@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import InstanceDocument, Label, SolutionDocument
 from gangopt.base.errors import InputError, shown
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import LEVELS, MAX_GPUS, AppBid, Bundle, Bystander, written
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import LEVELS, MAX_GPUS, AppBid, Bundle, Bystander, written
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["AuctionDocument", "AuctionSolutionDocument"]
 

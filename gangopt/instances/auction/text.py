@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gangopt.base.errors import shorten
-from gangopt.instances.auction import AuctionInstance
-from gangopt.instances.auction_bids import LEVELS, Bundle
-from gangopt.instances.auction_solution import AuctionSolution
+from gangopt.instances.auction.bids import LEVELS, Bundle
+from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["describe", "describe_solution"]
 
