@@ -7,7 +7,7 @@ from gangopt.registry import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations.bid"
-_GENERATORS = "gangopt.instances.generators.bid"
+_GENERATORS = "gangopt.instances.bid.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.bid"
 
 PROBLEM = Problem(
@@ -16,10 +16,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="mean finish-time fairness over the offers",
     unit="ratio",
-    instance="gangopt.instances.bid:BidInstance",
-    solution="gangopt.instances.bid:BidSolution",
-    document="gangopt.instances.documents.bid:BidDocument",
-    solution_document="gangopt.instances.documents.bid:BidSolutionDocument",
+    instance="gangopt.instances.bid.instance:BidInstance",
+    solution="gangopt.instances.bid.instance:BidSolution",
+    document="gangopt.instances.bid.document:BidDocument",
+    solution_document="gangopt.instances.bid.document:BidSolutionDocument",
     forms={
         "classes": Form("classes", _FORMS, "equal jobs of a phase merged, queues in the order of their lengths"),
         "jobs": Form("jobs", _FORMS, "every job apart: its number of GPUs, its queue, or its GPU time"),
@@ -46,5 +46,5 @@ PROBLEM = Problem(
     metrics={"max_rho": "ratio", "min_rho": "ratio"},
     default_methods=("exact", "even", "lpt"),
     table_metrics=("max_rho", "min_rho"),
-    describe="gangopt.instances.bid_text:describe",
+    describe="gangopt.instances.bid.text:describe",
 )

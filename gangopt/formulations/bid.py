@@ -25,8 +25,8 @@ from gangopt.formulations.deadline import paced, require_time
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.bid import BidInstance, BidSolution
-from gangopt.instances.bid_rows import Split, queued, shared_row, whole_row
+from gangopt.instances.bid.instance import BidInstance, BidSolution
+from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
 
 __all__ = [
     "classes_model",

@@ -20,8 +20,8 @@ from gangopt.formulations.bid import (
     read_classes,
     read_jobs,
 )
-from gangopt.instances.bid import BidInstance
-from gangopt.instances.generators.bid import random
+from gangopt.instances.bid.generate import random
+from gangopt.instances.bid.instance import BidInstance
 from gangopt.solvers.heuristics.bid import even, lpt
 from gangopt.solvers.highs import solve_model
 

@@ -6,7 +6,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.bid import BidInstance, BidRow, BidSolution
+from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
 from gangopt.solvers.heuristics.bid import even
 
 
@@ -206,7 +206,7 @@ def test_table_1_gives_the_measured_slowdown(model, ratio):
 
 
 def test_show_prints_the_phases_and_the_offers():
-    from gangopt.instances.bid_text import describe
+    from gangopt.instances.bid.text import describe
 
     text = describe(gangopt.load("bid/themis-4.3.3"))
     assert "ideal finish time 2,500 s: 10,000 GPU-s on 16 GPUs, 4 apps on average" in text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.instances.bid import BidInstance
+from gangopt.instances.bid.instance import BidInstance
 from gangopt.instances.finish_time import TOLERANCE, above_one, ideal_seconds, jain, largest_demands
 
 

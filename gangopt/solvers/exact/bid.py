@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.instances.bid import BidInstance, BidRow, BidSolution
-from gangopt.instances.bid_rows import Split, queued, shared_row, whole_row
+from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
+from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
 from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact.bid_queues import (
     QueueSplit,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gangopt.instances.bid import BidInstance, BidSolution
-from gangopt.instances.bid_rows import Split, queued, shared_row, whole_row
+from gangopt.instances.bid.instance import BidInstance, BidSolution
+from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
 from gangopt.solvers.heuristics.bid_splits import deal, deal_to_longest, fold, longest_first
 
 __all__ = ["even", "lpt"]

@@ -14,9 +14,9 @@ from gangopt.instances.apps.app import CurveTuner, HalvingTuner, JobInfo, remain
 from gangopt.instances.apps.locality import monotone
 from gangopt.instances.apps.tuners import CurveStopping, SuccessiveHalving
 from gangopt.instances.auction.bids import LEVELS, AppBid
-from gangopt.instances.bid import BidInstance
+from gangopt.instances.bid.generate import from_phases
+from gangopt.instances.bid.instance import BidInstance
 from gangopt.instances.finish_time import ideal_seconds
-from gangopt.instances.generators.bid import from_phases
 from gangopt.solvers.themis.agent_lengths import Split, lengths_on, total_lengths
 from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.rounds_apps import Crowd

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gangopt.base.arguments import unknown
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.apps.app import JobInfo
-from gangopt.instances.generators.bid import from_phases
+from gangopt.instances.bid.generate import from_phases
 from gangopt.solvers.heuristics.bid_splits import deal, fold
 from gangopt.topology import LOCALITIES
 

@@ -3,7 +3,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.bid import random, table1
+from gangopt.instances.bid.generate import random, table1
 
 
 @pytest.mark.parametrize("tuner", ["halving", "curves", "single"])

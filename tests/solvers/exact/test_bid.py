@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.instances.generators.bid import random
+from gangopt.instances.bid.generate import random
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import bid as exact_bid
 from gangopt.solvers.exact import bid_queues

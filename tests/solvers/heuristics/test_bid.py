@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.instances.generators.bid import random
+from gangopt.instances.bid.generate import random
 from gangopt.solvers.heuristics.bid import even, lpt
 from gangopt.solvers.heuristics.bid_splits import deal, deal_to_longest, fold, longest_first
 

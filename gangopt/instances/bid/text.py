@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangopt.instances.bid import BidInstance
+from gangopt.instances.bid.instance import BidInstance
 
 __all__ = ["describe"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from gangopt.instances.bid import BidInstance, BidRow
+from gangopt.instances.bid.instance import BidInstance, BidRow
 
 __all__ = ["Split", "queued", "shared_row", "whole_row"]
 
