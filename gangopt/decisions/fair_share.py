@@ -6,7 +6,7 @@ from gangopt.registry import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 
-_GENERATORS = "gangopt.instances.generators.fair_share"
+_GENERATORS = "gangopt.instances.fair_share.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.fair_share"
 
 PROBLEM = Problem(
@@ -15,10 +15,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="largest finish time in the shared cluster over that in an own share",
     unit="rho",
-    instance="gangopt.instances.fair_share:FairShareInstance",
-    solution="gangopt.instances.fair_share_solution:FairShareSolution",
-    document="gangopt.instances.documents.fair_share:FairShareDocument",
-    solution_document="gangopt.instances.documents.fair_share:FairShareSolutionDocument",
+    instance="gangopt.instances.fair_share.instance:FairShareInstance",
+    solution="gangopt.instances.fair_share.solution:FairShareSolution",
+    document="gangopt.instances.fair_share.document:FairShareDocument",
+    solution_document="gangopt.instances.fair_share.document:FairShareSolutionDocument",
     # where values are many orders of magnitude apart, the tolerances of a solver leave a form no more than a bound
     forms={
         item.name: item
@@ -75,6 +75,6 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "drf", "max_min_rho", "equal", "random"),
     table_metrics=("above_one", "jain", "gpus_left_over"),
-    describe="gangopt.instances.fair_share_text:describe",
-    describe_solution="gangopt.instances.fair_share_text:describe_solution",
+    describe="gangopt.instances.fair_share.text:describe",
+    describe_solution="gangopt.instances.fair_share.text:describe_solution",
 )

@@ -32,7 +32,7 @@ from gangopt.formulations.fair_share_patterns import add_patterns, bundles_anywh
 from gangopt.formulations.fair_share_places import add_bundles, chosen_options
 from gangopt.formulations.size import require_size
 from gangopt.instances import finish_time
-from gangopt.instances.fair_share_market import TOLERANCE, Market, better
+from gangopt.instances.fair_share.market import TOLERANCE, Market, better
 
 __all__ = ["add_allocation", "fill_dominating", "fill_envy", "fill_sharing", "read_allocation", "useful_bundles"]
 

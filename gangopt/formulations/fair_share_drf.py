@@ -20,7 +20,7 @@ from pyomo.environ import Constraint, Expression, NonNegativeReals, RangeSet, Se
 
 from gangopt.formulations.contract import check_empty
 from gangopt.formulations.fair_share_goal import linear
-from gangopt.instances.fair_share_market import Market
+from gangopt.instances.fair_share.market import Market
 
 __all__ = ["fill_dominant_share"]
 

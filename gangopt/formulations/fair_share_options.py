@@ -10,7 +10,7 @@ import numpy as np
 from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.deadline import require_time
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
-from gangopt.instances.fair_share_market import Market
+from gangopt.instances.fair_share.market import Market
 
 __all__ = ["Option", "best_inside", "cheapest", "given_counts", "options_of", "require_option"]
 

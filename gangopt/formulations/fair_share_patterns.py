@@ -38,9 +38,9 @@ from gangopt.formulations.fair_share_options import Option, best_inside, given_c
 from gangopt.formulations.fair_share_places import add_resources
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import Market, bundles_of, rows_of
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import Market, bundles_of, rows_of
+from gangopt.instances.fair_share.solution import FairShareSolution
 
 __all__ = [
     "add_patterns",

@@ -19,9 +19,9 @@ from gangopt.formulations.fair_share_goal import add_goal, hint_goal, linear
 from gangopt.formulations.fair_share_options import Option, best_inside, given_counts, options_of, require_option
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import Market, bundles_of, rows_of
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import Market, bundles_of, rows_of
+from gangopt.instances.fair_share.solution import FairShareSolution
 
 __all__ = ["add_bundles", "chosen_options", "fill_places", "hint_bundles", "hint_places", "places_model", "read_places"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gangopt.base.errors import shorten
-from gangopt.instances.fair_share_market import bundles_of
-from gangopt.instances.fair_share_text import place_text
+from gangopt.instances.fair_share.market import bundles_of
+from gangopt.instances.fair_share.text import place_text
 from gangopt.solvers.certificates import Certificates, Given, SavedAllocation
 
 __all__ = ["certificates_json", "certificates_text", "exchange"]

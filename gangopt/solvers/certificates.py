@@ -14,8 +14,8 @@ from gangopt.base.interrupts import unless_interrupted
 from gangopt.base.jsonfile import read_json
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.catalogue import load
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import Market, better, certifiable
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import Market, better, certifiable
 from gangopt.instances.finish_time import above_one
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.resultfile import read_solution

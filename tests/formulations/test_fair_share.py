@@ -21,10 +21,10 @@ from gangopt.formulations.fair_share_options import best_inside, cheapest, given
 from gangopt.formulations.fair_share_patterns import fill_patterns, hint_patterns, patterns_model, read_patterns
 from gangopt.formulations.fair_share_places import fill_places, hint_places, places_model, read_places
 from gangopt.instances.auction.bids import LEVELS, AppBid
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import bundles_of, rows_of
-from gangopt.instances.fair_share_solution import FairShareSolution
-from gangopt.instances.generators.fair_share import bid_of, random
+from gangopt.instances.fair_share.generate import bid_of, random
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import bundles_of, rows_of
+from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.solvers.exact.fair_share_drf import dominant_share_gpus
 from gangopt.solvers.heuristics import fair_share as heuristics
 from gangopt.solvers.highs import solve_model

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import AppBid
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import better, bundles_of, rows_of
-from gangopt.instances.fair_share_solution import FairShareSolution
-from gangopt.instances.fair_share_text import describe, describe_solution
-from gangopt.instances.generators.fair_share import bid_of, random
+from gangopt.instances.fair_share.generate import bid_of, random
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import better, bundles_of, rows_of
+from gangopt.instances.fair_share.solution import FairShareSolution
+from gangopt.instances.fair_share.text import describe, describe_solution
 
 
 def plain(**changes):

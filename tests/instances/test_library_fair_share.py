@@ -8,7 +8,7 @@ import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import parse_json
 from gangopt.instances.catalogue import _folder, entries
-from gangopt.instances.documents.fair_share import FairShareSolutionDocument
+from gangopt.instances.fair_share.document import FairShareSolutionDocument
 
 ENTRIES = entries("fair_share")
 

@@ -18,10 +18,10 @@ from gangopt.formulations.fair_share_certificates import fill_dominating, fill_e
 from gangopt.instances.auction.bids import AppBid, Bystander
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import better, bundles_of, certifiable
-from gangopt.instances.fair_share_solution import FairShareSolution
-from gangopt.instances.generators.fair_share import random
+from gangopt.instances.fair_share.generate import random
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import better, bundles_of, certifiable
+from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.solvers.certificates import certify
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.fair_share import exact

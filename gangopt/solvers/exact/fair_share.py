@@ -13,9 +13,9 @@ from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.formulations.fair_share_certificates import add_allocation, read_allocation, useful_bundles
 from gangopt.formulations.fair_share_goal import linear
 from gangopt.formulations.fair_share_options import cheapest, require_option
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import bundles_of, rows_of
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import bundles_of, rows_of
+from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.heuristics.fair_share import greedy_allocation
 

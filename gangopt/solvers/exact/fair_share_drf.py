@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from gangopt.base.errors import SolverError
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.instances.fair_share_market import Market
+from gangopt.instances.fair_share.market import Market
 
 __all__ = ["dominant_share_gpus"]
 

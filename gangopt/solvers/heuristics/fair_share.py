@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.formulations.deadline import require_time
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import Market, bundles_of
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import Market, bundles_of
+from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.solvers.heuristics.fair_share_placing import place_counts
 
 __all__ = ["drf", "equal", "greedy_allocation", "max_min_rho", "progressive_filling", "random"]

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.instances.fair_share_market import Market
+from gangopt.instances.fair_share.market import Market
 
 __all__ = ["place_counts"]
 

@@ -14,9 +14,9 @@ from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.catalogue import load, read_document, to_document
-from gangopt.instances.documents.fair_share import FairShareSolutionDocument
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.document import FairShareSolutionDocument
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.solution import FairShareSolution
 
 values = st.fractions(min_value=Fraction(1, 1000), max_value=1000) | st.floats(1e-6, 1e6)
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InfeasibleError
 from gangopt.instances.auction.bids import AppBid
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_market import bundles_of
-from gangopt.instances.fair_share_solution import FairShareSolution
-from gangopt.instances.generators.fair_share import random
+from gangopt.instances.fair_share.generate import random
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.market import bundles_of
+from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.fair_share import _Cap, _Search, exact
 from gangopt.solvers.highs import SolverOutcome

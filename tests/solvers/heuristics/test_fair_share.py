@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.instances.auction.bids import AppBid
-from gangopt.instances.fair_share_market import rows_of
-from gangopt.instances.generators.fair_share import random as random_instance
+from gangopt.instances.fair_share.generate import random as random_instance
+from gangopt.instances.fair_share.market import rows_of
 from gangopt.solvers.exact.fair_share_drf import dominant_share_gpus
 from gangopt.solvers.heuristics import fair_share as heuristics
 from gangopt.solvers.heuristics.fair_share_placing import place_counts

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from gangopt.base.document import Amount, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.base.errors import InputError, shown
 from gangopt.instances.auction.bids import LEVELS, AppBid, written
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.solution import FairShareSolution
 
 __all__ = [
     "FairShareDocument",

@@ -16,8 +16,8 @@ from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
-from gangopt.instances.fair_share_market import Market, Rows, market_of, rows_of
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.market import Market, Rows, market_of, rows_of
+from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.instances.finish_time import above_one
 
 __all__ = ["FairShareInstance"]

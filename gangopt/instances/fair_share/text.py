@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gangopt.base.errors import shorten
 from gangopt.instances.auction.bids import LEVELS
-from gangopt.instances.fair_share import FairShareInstance
-from gangopt.instances.fair_share_solution import FairShareSolution
+from gangopt.instances.fair_share.instance import FairShareInstance
+from gangopt.instances.fair_share.solution import FairShareSolution
 
 __all__ = ["describe", "describe_solution", "place_text"]
 

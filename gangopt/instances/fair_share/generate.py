@@ -10,7 +10,7 @@ import numpy as np
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import LEVELS, AppBid
-from gangopt.instances.fair_share import FairShareInstance
+from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.topology import PRIORS, Cluster, cluster_names, named_cluster
 
 __all__ = ["MAX_APPS", "MAX_GPUS", "bid_of", "cluster", "random"]
