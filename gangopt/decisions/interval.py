@@ -11,7 +11,7 @@ from gangopt.registry import Family, Form, Method, Problem, resolve
 
 __all__ = ["PROBLEM", "Pair"]
 
-_GENERATORS = "gangopt.instances.generators.interval"
+_GENERATORS = "gangopt.instances.interval.generate"
 
 _ONE_JOB_ONLY = ("theorem1",)
 """Placement methods that take instances of one job only."""
@@ -68,10 +68,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="sum of completion times, and a charge for each job paused beyond the fewest that counting forces",
     unit="s",
-    instance="gangopt.instances.interval:IntervalInstance",
-    solution="gangopt.instances.interval:IntervalSolution",
-    document="gangopt.instances.documents.interval:IntervalDocument",
-    solution_document="gangopt.instances.documents.interval:IntervalSolutionDocument",
+    instance="gangopt.instances.interval.instance:IntervalInstance",
+    solution="gangopt.instances.interval.instance:IntervalSolution",
+    document="gangopt.instances.interval.document:IntervalDocument",
+    solution_document="gangopt.instances.interval.document:IntervalSolutionDocument",
     forms={
         item.name: item
         for item in (
@@ -119,6 +119,6 @@ PROBLEM = Problem(
         "retry",
     ),
     table_metrics=("jobs_placed", "sum_completion_time", "transfer_time"),
-    describe="gangopt.instances.interval_text:describe",
-    describe_solution="gangopt.instances.interval_text:describe_solution",
+    describe="gangopt.instances.interval.text:describe",
+    describe_solution="gangopt.instances.interval.text:describe_solution",
 )

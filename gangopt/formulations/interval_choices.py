@@ -10,7 +10,7 @@ from pyomo.environ import Binary, Constraint, Expression, RangeSet, Var, value
 from gangopt.formulations.interval_data import Choice, IntervalData
 from gangopt.formulations.rows import linear
 from gangopt.instances.allocation.instance import AllocationSolution
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_reasons import paused_reasons
 from gangopt.instances.placement_solution import PlacementSolution
 

@@ -16,7 +16,7 @@ from gangopt.formulations.placement_packing import pack_pieces
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 
 __all__ = ["classes_model", "count_pieces", "fill_classes", "hint_classes", "read_classes"]
 

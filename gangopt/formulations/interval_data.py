@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gangopt.formulations.deadline import require_time
 from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
-from gangopt.instances.interval import IntervalInstance
-from gangopt.instances.interval_times import transfer_parts
+from gangopt.instances.interval.instance import IntervalInstance
+from gangopt.instances.interval.times import transfer_parts
 
 __all__ = ["Choice", "IntervalData", "choices_of"]
 

@@ -12,7 +12,7 @@ from gangopt.formulations.interval_data import Choice, IntervalData, choices_of
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 
 __all__ = ["count_columns", "fill_joint", "hint_joint", "joint_model", "read_joint"]
 

@@ -16,7 +16,7 @@ from gangopt.formulations import interval as forms
 from gangopt.formulations.interval_data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.catalogue import load
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.solvers.highs import SolveSettings, solve_model
 

@@ -7,8 +7,8 @@ import pytest
 
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
-from gangopt.instances.interval_times import smallest_configurations
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.times import smallest_configurations
 from gangopt.instances.placement_solution import PlacementSolution
 
 

@@ -6,7 +6,7 @@ import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import read_json
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.interval import IntervalSolutionDocument
+from gangopt.instances.interval.document import IntervalSolutionDocument
 from gangopt.instances.library import __path__ as library
 
 ENTRIES = {item.name: item for item in entries("interval")}

@@ -25,7 +25,7 @@ from gangopt.formulations.interval_classes import classes_model, count_pieces, h
 from gangopt.formulations.interval_data import IntervalData, choices_of
 from gangopt.formulations.interval_joint import count_columns, hint_joint, joint_model, read_joint
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement import PlacementInstance
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.solvers.contract import Controls, Outcome, Termination

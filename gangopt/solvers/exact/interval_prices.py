@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.interval_data import Choice, IntervalData
-from gangopt.instances.interval import IntervalInstance
+from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.solvers.contract import Controls
 
 if TYPE_CHECKING:

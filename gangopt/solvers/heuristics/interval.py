@@ -14,7 +14,7 @@ import numpy as np
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.decisions import problems
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.registry import Method
 

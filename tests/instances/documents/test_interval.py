@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.catalogue import load, read_document, to_document
-from gangopt.instances.documents.interval import IntervalSolutionDocument
-from gangopt.instances.interval import IntervalInstance, IntervalSolution
+from gangopt.instances.interval.document import IntervalSolutionDocument
+from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement_solution import PlacementSolution
 
 POSITIVE = st.floats(0.001, 1e6)

@@ -5,7 +5,7 @@ import pytest
 
 from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
-from gangopt.instances.generators.interval import MODELS, SIZE, optimus_testbed, random
+from gangopt.instances.interval.generate import MODELS, SIZE, optimus_testbed, random
 
 
 def test_random_has_the_jobs_of_the_allocation_on_equal_servers():

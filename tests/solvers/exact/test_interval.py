@@ -10,7 +10,7 @@ from gangopt.base.errors import InputError
 from gangopt.formulations.interval_data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.catalogue import load
-from gangopt.instances.interval import IntervalInstance
+from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import interval as method
 from gangopt.solvers.exact.interval_prices import all_local_bound, priced

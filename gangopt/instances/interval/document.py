@@ -12,7 +12,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.allocation import document as allocation_files
 from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument, Job
 from gangopt.instances.documents.placement import PlacementSolutionDocument, ServerDocument
-from gangopt.instances.interval import INTERVAL, IntervalInstance, IntervalSolution
+from gangopt.instances.interval.instance import INTERVAL, IntervalInstance, IntervalSolution
 
 __all__ = ["IntervalDocument", "IntervalSolutionDocument"]
 

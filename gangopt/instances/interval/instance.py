@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.interval_times import (
+from gangopt.instances.interval.times import (
     Smallest,
     fitted_times,
     full_transfer,

@@ -12,7 +12,7 @@ from gangopt.instances.allocation import generate as allocations
 from gangopt.instances.allocation.generate import NODE, SERVER
 from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.generators.placement import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
-from gangopt.instances.interval import IntervalInstance
+from gangopt.instances.interval.instance import IntervalInstance
 
 __all__ = ["optimus_testbed", "random"]
 
