@@ -6,7 +6,7 @@ from gangopt.registry import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 
-_GENERATORS = "gangopt.instances.generators.network_placement"
+_GENERATORS = "gangopt.instances.network_placement.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.network_placement"
 
 PROBLEM = Problem(
@@ -15,10 +15,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="largest network load of a machine",
     unit="MiB per iteration",
-    instance="gangopt.instances.network_placement:NetworkPlacementInstance",
-    solution="gangopt.instances.network_placement:NetworkPlacementSolution",
-    document="gangopt.instances.documents.network_placement:NetworkPlacementDocument",
-    solution_document="gangopt.instances.documents.network_placement:NetworkPlacementSolutionDocument",
+    instance="gangopt.instances.network_placement.instance:NetworkPlacementInstance",
+    solution="gangopt.instances.network_placement.instance:NetworkPlacementSolution",
+    document="gangopt.instances.network_placement.document:NetworkPlacementDocument",
+    solution_document="gangopt.instances.network_placement.document:NetworkPlacementSolutionDocument",
     forms={
         item.name: item
         for item in (
@@ -75,6 +75,6 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "packlimit", "consolidate", "random", "greedy_load"),
     table_metrics=("machines_used", "cross_machine_traffic"),
-    describe="gangopt.instances.network_placement_text:describe",
-    describe_solution="gangopt.instances.network_placement_text:describe_solution",
+    describe="gangopt.instances.network_placement.text:describe",
+    describe_solution="gangopt.instances.network_placement.text:describe_solution",
 )

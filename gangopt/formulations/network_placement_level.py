@@ -36,7 +36,11 @@ from gangopt.formulations.network_placement_literal import add_resource_capacity
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
+from gangopt.instances.network_placement.instance import (
+    NetworkPlacementInstance,
+    NetworkPlacementSolution,
+    machine_loads,
+)
 
 __all__ = ["fill_level", "hint_level", "level_model", "read_level", "server_classes", "set_levels"]
 

@@ -28,7 +28,11 @@ from pyomo.environ import (
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
+from gangopt.instances.network_placement.instance import (
+    NetworkPlacementInstance,
+    NetworkPlacementSolution,
+    machine_loads,
+)
 
 __all__ = ["fill_literal", "hint_literal", "literal_model", "read_literal"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangopt.base.errors import InfeasibleError
-from gangopt.instances.network_placement import RESOURCE_TOLERANCE, NetworkPlacementInstance
+from gangopt.instances.network_placement.instance import RESOURCE_TOLERANCE, NetworkPlacementInstance
 
 __all__ = ["Room", "require_gpus"]
 

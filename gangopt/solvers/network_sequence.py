@@ -12,8 +12,12 @@ import numpy as np
 
 from gangopt.base.errors import GangoptError, InputError
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.instances.generators.network_placement import Mapping, map_tensors
-from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
+from gangopt.instances.network_placement.generate import Mapping, map_tensors
+from gangopt.instances.network_placement.instance import (
+    NetworkPlacementInstance,
+    NetworkPlacementSolution,
+    machine_loads,
+)
 from gangopt.instances.networks.models import MODELS, tensor_model
 from gangopt.solvers.result import Result
 from gangopt.solvers.solve import solve

@@ -5,8 +5,12 @@ import gangopt
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.network_placement import NetworkPlacementSolutionDocument
-from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
+from gangopt.instances.network_placement.document import NetworkPlacementSolutionDocument
+from gangopt.instances.network_placement.instance import (
+    NetworkPlacementInstance,
+    NetworkPlacementSolution,
+    machine_loads,
+)
 
 
 def make(**changes):

@@ -37,7 +37,7 @@ def test_gpus_and_traffic_are_carried_along_and_given_back():
 def test_loads_add_up_over_jobs():
     jobs = [job("a", 0, workers=1, sizes=(4.0, 6.0)), job("b", 1, workers=3, sizes=(3.0,) * 3)]
     first, second = place_sequence(cluster(3, 2), jobs, "random", seed=1).placed
-    from gangopt.instances.network_placement import NetworkPlacementInstance, machine_loads
+    from gangopt.instances.network_placement.instance import NetworkPlacementInstance, machine_loads
 
     loads = np.zeros(3)
     for item, sizes, workers in ((first, (4.0, 6.0), 1), (second, (3.0,) * 3, 3)):

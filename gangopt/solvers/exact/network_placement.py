@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.base.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.instances.network_placement import NetworkPlacementInstance
+from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact.clock import Clock
 from gangopt.solvers.exact.incumbent import Incumbent

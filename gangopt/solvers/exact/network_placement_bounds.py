@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.instances.network_placement import NetworkPlacementInstance
+from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.network_room import Room
 

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangopt.base.errors import InfeasibleError
-from gangopt.instances.network_placement import RESOURCE_TOLERANCE, NetworkPlacementInstance, NetworkPlacementSolution
+from gangopt.instances.network_placement.instance import (
+    RESOURCE_TOLERANCE,
+    NetworkPlacementInstance,
+    NetworkPlacementSolution,
+)
 from gangopt.solvers.exact.clock import Clock
 from gangopt.solvers.exact.network_placement_bounds import Reduced
 

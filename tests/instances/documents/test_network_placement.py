@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.instances.catalogue import load, read_document, to_document
-from gangopt.instances.documents.network_placement import NetworkPlacementSolutionDocument
-from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution
+from gangopt.instances.network_placement.document import NetworkPlacementSolutionDocument
+from gangopt.instances.network_placement.instance import NetworkPlacementInstance, NetworkPlacementSolution
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 amounts = st.just(0.0) | st.floats(1e-15, 1e15)

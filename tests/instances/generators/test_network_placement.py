@@ -3,7 +3,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.network_placement import map_tensors
+from gangopt.instances.network_placement.generate import map_tensors
 from gangopt.instances.networks.models import tensor_model
 
 

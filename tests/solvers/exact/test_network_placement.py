@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gangopt.instances.catalogue import load
-from gangopt.instances.network_placement import NetworkPlacementInstance
+from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.exact.network_placement import _Run, exact

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
-from gangopt.instances.network_placement import (
+from gangopt.instances.network_placement.instance import (
     MAX_MACHINES,
     MAX_PARAMETER_SERVERS,
     MAX_WORKERS,

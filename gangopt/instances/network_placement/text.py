@@ -8,7 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangopt.base.errors import shorten
-from gangopt.instances.network_placement import NetworkPlacementInstance, NetworkPlacementSolution, machine_loads
+from gangopt.instances.network_placement.instance import (
+    NetworkPlacementInstance,
+    NetworkPlacementSolution,
+    machine_loads,
+)
 
 __all__ = ["describe", "describe_solution"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import Amount, InstanceDocument, Label, SolutionDocument
-from gangopt.instances.network_placement import MAX_WORKERS, NetworkPlacementInstance, NetworkPlacementSolution
+from gangopt.instances.network_placement.instance import MAX_WORKERS, NetworkPlacementInstance, NetworkPlacementSolution
 
 __all__ = ["MachineDocument", "NetworkPlacementDocument", "NetworkPlacementSolutionDocument", "ResourceDocument"]
 
