@@ -16,10 +16,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="largest difference in parameters between two servers",
     unit="parameters",
-    instance="gangopt.instances.parameters:ParametersInstance",
-    solution="gangopt.instances.parameters:ParametersSolution",
-    document="gangopt.instances.documents.parameters:ParametersDocument",
-    solution_document="gangopt.instances.documents.parameters:ParametersSolutionDocument",
+    instance="gangopt.instances.parameters.instance:ParametersInstance",
+    solution="gangopt.instances.parameters.instance:ParametersSolution",
+    document="gangopt.instances.parameters.document:ParametersDocument",
+    solution_document="gangopt.instances.parameters.document:ParametersSolutionDocument",
     forms={
         "assign": Form(
             "assign", f"{_FORMS}_assign", "every block on every server, with cut parts and all three objectives"
@@ -43,12 +43,12 @@ PROBLEM = Problem(
         for item in (
             Family(
                 "<network>-p<servers>",
-                "gangopt.instances.generators.parameters:network",
+                "gangopt.instances.parameters.generate:network",
                 "a real network's blocks, as resnet50-p10",
                 pattern=r"(?P<network>[a-z][a-z0-9-]*)-p(?P<servers>[0-9]+)",
             ),
-            Family("blocks", "gangopt.instances.generators.parameters:blocks", "your own list in a JSON or text file"),
-            Family("random", "gangopt.instances.generators.parameters:random", "heavy-tailed random sizes"),
+            Family("blocks", "gangopt.instances.parameters.generate:blocks", "your own list in a JSON or text file"),
+            Family("random", "gangopt.instances.parameters.generate:random", "heavy-tailed random sizes"),
         )
     },
     metrics={"size_difference": "parameters", "requests": "requests", "request_difference": "requests"},
@@ -57,6 +57,6 @@ PROBLEM = Problem(
     whole=True,
     row_bound=f"{_EXACT}:row_bound",
     bound_metric="requests",
-    describe="gangopt.instances.parameters_text:describe",
-    describe_solution="gangopt.instances.parameters_text:describe_solution",
+    describe="gangopt.instances.parameters.text:describe",
+    describe_solution="gangopt.instances.parameters.text:describe_solution",
 )

@@ -33,7 +33,7 @@ from gangopt.formulations.deadline import paced
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 
 __all__ = ["OBJECTIVES", "assign_model", "fill_assign", "hint_assign", "read_assign"]
 

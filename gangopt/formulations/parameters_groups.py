@@ -31,8 +31,8 @@ from gangopt.base.errors import InputError
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
-from gangopt.instances.parameters_grouping import Assignment, cut, grouped, spread
+from gangopt.instances.parameters.grouping import Assignment, cut, grouped, spread
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 
 __all__ = ["fill_groups", "groups_model", "hint_groups", "read_groups"]
 

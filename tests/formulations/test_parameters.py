@@ -13,9 +13,9 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.formulations.parameters_assign import assign_model, fill_assign, hint_assign, read_assign
 from gangopt.formulations.parameters_groups import fill_groups, groups_model, hint_groups, read_groups
-from gangopt.instances.generators.parameters import network
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
-from gangopt.instances.parameters_grouping import cut
+from gangopt.instances.parameters.generate import network
+from gangopt.instances.parameters.grouping import cut
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.exact.clock import Clock
 from gangopt.solvers.exact.parameters_levels import search_of
 from gangopt.solvers.heuristics.parameters import lpt, mxnet

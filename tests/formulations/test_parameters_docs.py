@@ -12,7 +12,7 @@ import gangopt
 from gangopt.formulations.parameters_assign import assign_model
 from gangopt.formulations.parameters_groups import groups_model
 from gangopt.instances.networks import NETWORKS
-from gangopt.instances.parameters import ParametersInstance
+from gangopt.instances.parameters.instance import ParametersInstance
 
 PAGE = Path(__file__).parents[2] / "docs" / "decisions" / "parameters.md"
 CAPS = {"size_difference": 3, "request_difference": 1}

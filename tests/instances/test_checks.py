@@ -7,7 +7,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationSolution
 from gangopt.instances.interval.instance import IntervalSolution
 from gangopt.instances.network_placement.instance import NetworkPlacementSolution
-from gangopt.instances.parameters import ParametersSolution
+from gangopt.instances.parameters.instance import ParametersSolution
 from gangopt.instances.placement_solution import PlacementSolution
 from gangopt.instances.threshold import ThresholdSolution
 

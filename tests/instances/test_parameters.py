@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.parameters import network, random
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.networks.inception import googlenet
-from gangopt.instances.parameters import MAX_SERVERS, ParametersInstance, ParametersSolution
-from gangopt.instances.parameters_grouping import Assignment, cut, grouped, spread
-from gangopt.instances.parameters_text import describe
+from gangopt.instances.parameters.generate import network, random
+from gangopt.instances.parameters.grouping import Assignment, cut, grouped, spread
+from gangopt.instances.parameters.instance import MAX_SERVERS, ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.text import describe
 
 
 def make(*sizes, servers=2, **changes):

@@ -176,7 +176,7 @@ def test_an_unforeseen_error_while_loading_is_a_failed_row(monkeypatch):
     def broken(blocks: int, servers: int, seed: int = 0):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("gangopt.instances.generators.parameters.random", broken)
+    monkeypatch.setattr("gangopt.instances.parameters.generate.random", broken)
     comparison = gangopt.compare([NAMES[0], "parameters/resnet50-p4"], "lpt")
     assert [row.status for row in comparison.rows] == ["failed", "feasible"]
     assert comparison.rows[0].reason == "RecursionError: too deep"

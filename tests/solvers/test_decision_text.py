@@ -6,7 +6,7 @@ import pytest
 
 import gangopt
 from gangopt.decisions import problems
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.registry import resolve
 from gangopt.solvers.decision_text import SHOWN, WIDTH, decision_lines
 from gangopt.solvers.report import result_text

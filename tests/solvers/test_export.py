@@ -10,7 +10,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.parameters import ParametersInstance
+from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.export import _written as written
 from gangopt.solvers.export import export
 

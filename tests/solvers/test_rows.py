@@ -5,7 +5,7 @@ import math
 import pytest
 
 import gangopt
-from gangopt.instances.parameters import ParametersInstance
+from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.comparison import Comparison, Row
 from gangopt.solvers.comparison_report import MOST_REMARKS, comparison_text
 from gangopt.solvers.contract import Controls, Outcome

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gangopt.base.contract import Score
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
-from gangopt.instances.parameters_grouping import cut
+from gangopt.instances.parameters.grouping import cut
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.clock import Clock, CountedClock
 from gangopt.solvers.exact.parameters_levels import Level, search_of

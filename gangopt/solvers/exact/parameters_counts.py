@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.exact.clock import Clock
 
 __all__ = ["even_split", "level_counts"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Sequence
 
-from gangopt.instances.parameters_grouping import Assignment, spread
+from gangopt.instances.parameters.grouping import Assignment, spread
 
 __all__ = ["group_lpt", "groupings"]
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gangopt.instances.parameters import ParametersInstance
-from gangopt.instances.parameters_grouping import Assignment
+from gangopt.instances.parameters.grouping import Assignment
+from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.exact.parameters_groups import group_lpt, groupings
 from gangopt.solvers.exact.parameters_lattice import Lattice, lattices

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.contract import Controls, Termination
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.formulations.deadline import building_within
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
-from gangopt.instances.parameters_grouping import cut, grouped
+from gangopt.instances.parameters.grouping import cut, grouped
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.contract import Controls, Termination
 from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.exact.parameters_counts import even_split, level_counts

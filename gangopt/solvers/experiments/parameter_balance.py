@@ -10,9 +10,9 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.parameters import network
 from gangopt.instances.networks import NETWORKS
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.generate import network
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.heuristics.parameters import mxnet, paa
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 
 __all__ = ["karmarkar_karp", "lpt", "mxnet", "paa", "round_robin"]
 

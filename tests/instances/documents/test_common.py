@@ -4,7 +4,7 @@ import pytest
 
 from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load, read_document, to_document
-from gangopt.instances.parameters import ParametersInstance
+from gangopt.instances.parameters.instance import ParametersInstance
 
 TINY = "parameters/random?blocks=2&servers=2&seed=1"
 
@@ -17,7 +17,7 @@ def test_an_instance_beyond_the_limits_of_files_is_refused_in_words():
 
 
 def test_what_a_file_type_finds_late_is_one_line_too(monkeypatch):
-    from gangopt.instances.documents.parameters import BlockDocument, ParametersDocument
+    from gangopt.instances.parameters.document import BlockDocument, ParametersDocument
 
     def late(_document):
         return BlockDocument(label="", shape=[])

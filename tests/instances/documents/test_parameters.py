@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
-from gangopt.instances.documents.parameters import ParametersDocument, ParametersSolutionDocument
-from gangopt.instances.generators.parameters import network
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.document import ParametersDocument, ParametersSolutionDocument
+from gangopt.instances.parameters.generate import network
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.heuristics.parameters import mxnet
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])

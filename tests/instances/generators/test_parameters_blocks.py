@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.parameters import blocks
-from gangopt.instances.generators.parameters_blocks import read_blocks
+from gangopt.instances.parameters.blocks import read_blocks
+from gangopt.instances.parameters.generate import blocks
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.instances.catalogue import load
-from gangopt.instances.generators.parameters import network, random
-from gangopt.instances.parameters import ParametersInstance
-from gangopt.instances.parameters_grouping import cut, spread
+from gangopt.instances.parameters.generate import network, random
+from gangopt.instances.parameters.grouping import cut, spread
+from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.clock import Clock, CountedClock, OutOfTime
 from gangopt.solvers.exact.parameters import exact, frontier, frontier_method, row_bound

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gangopt.instances.generators.parameters import network
-from gangopt.instances.parameters import ParametersInstance
+from gangopt.instances.parameters.generate import network
+from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.heuristics.parameters import karmarkar_karp, lpt, mxnet, paa, round_robin
 
 RULES = {

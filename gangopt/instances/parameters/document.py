@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import Count, InstanceDocument, Label, SolutionDocument
-from gangopt.instances.parameters import MAX_SERVERS, ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import MAX_SERVERS, ParametersInstance, ParametersSolution
 
 __all__ = ["BlockDocument", "ParametersDocument", "ParametersSolutionDocument"]
 

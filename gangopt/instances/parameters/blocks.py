@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import parse_json, read_text
 from gangopt.instances.networks import Block
-from gangopt.instances.parameters import MAX_BLOCKS
+from gangopt.instances.parameters.instance import MAX_BLOCKS
 
 __all__ = ["read_blocks"]
 

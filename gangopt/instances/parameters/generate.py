@@ -6,9 +6,9 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.parameters_blocks import read_blocks
 from gangopt.instances.networks import NETWORKS
-from gangopt.instances.parameters import MAX_BLOCKS, ParametersInstance
+from gangopt.instances.parameters.blocks import read_blocks
+from gangopt.instances.parameters.instance import MAX_BLOCKS, ParametersInstance
 
 __all__ = ["blocks", "network", "random"]
 

@@ -6,7 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 
 __all__ = ["describe", "describe_solution"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gangopt.base.errors import InputError
-from gangopt.instances.parameters import ParametersInstance, ParametersSolution
+from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 
 __all__ = ["Assignment", "cut", "grouped", "spread"]
 
