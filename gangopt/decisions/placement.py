@@ -18,10 +18,10 @@ PROBLEM = Problem(
     objective="transfer or completion time of the placed jobs, the charges of paused ones, and one for each job "
     "paused beyond the fewest that counting forces",
     unit="s",
-    instance="gangopt.instances.placement:PlacementInstance",
-    solution="gangopt.instances.placement_solution:PlacementSolution",
-    document="gangopt.instances.documents.placement:PlacementDocument",
-    solution_document="gangopt.instances.documents.placement:PlacementSolutionDocument",
+    instance="gangopt.instances.placement.instance:PlacementInstance",
+    solution="gangopt.instances.placement.solution:PlacementSolution",
+    document="gangopt.instances.placement.document:PlacementDocument",
+    solution_document="gangopt.instances.placement.document:PlacementSolutionDocument",
     forms={
         item.name: item
         for item in (
@@ -70,7 +70,7 @@ PROBLEM = Problem(
         for item in (
             Family(
                 "random",
-                "gangopt.instances.generators.placement:random",
+                "gangopt.instances.placement.generate:random",
                 "random jobs on testbed-like servers, up to a share of the scarcest resource",
             ),
         )
@@ -86,6 +86,6 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "optimus", "spread", "pack", "random"),
     table_metrics=("jobs_placed", "transfer_time"),
-    describe="gangopt.instances.placement_text:describe",
-    describe_solution="gangopt.instances.placement_text:describe_solution",
+    describe="gangopt.instances.placement.text:describe",
+    describe_solution="gangopt.instances.placement.text:describe_solution",
 )

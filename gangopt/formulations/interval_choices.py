@@ -11,8 +11,8 @@ from gangopt.formulations.interval_data import Choice, IntervalData
 from gangopt.formulations.rows import linear
 from gangopt.instances.allocation.instance import AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.reasons import paused_reasons
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["Pieces", "add_choices", "chosen", "hint_form", "key_of", "solution_of"]
 

@@ -9,7 +9,7 @@ from gangopt.formulations.placement_pieces import fill_pieces, hint_pieces, piec
 from gangopt.formulations.placement_tasks import fill_tasks, hint_tasks, read_tasks, tasks_model
 
 if TYPE_CHECKING:
-    from gangopt.instances.placement import PlacementInstance
+    from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = [
     "fill_levels",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangopt.formulations.deadline import require_time
-from gangopt.instances.placement import TRANSFERS_PER_STEP, PlacementInstance
+from gangopt.instances.placement.instance import TRANSFERS_PER_STEP, PlacementInstance
 
 __all__ = ["JobData", "Level", "PlacementData", "ServerClass", "levels_of"]
 

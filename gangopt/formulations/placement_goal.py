@@ -9,7 +9,7 @@ from pyomo.environ import Expression
 
 from gangopt.formulations.placement_data import PlacementData
 from gangopt.formulations.rows import linear
-from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["add_goal", "add_goal_of_levels"]
 

@@ -22,9 +22,9 @@ from gangopt.formulations.placement_packing import ClassPieces, pack_pieces
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.reasons import paused_reasons
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["chosen_pieces", "fill_levels", "hint_levels", "levels_model", "read_levels"]
 

@@ -13,9 +13,9 @@ from gangopt.formulations.placement_goal import add_goal_of_levels
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.reasons import paused_reasons
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["fill_pieces", "fixed_levels_model", "hint_pieces", "pieces_model", "read_pieces"]
 

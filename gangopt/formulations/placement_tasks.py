@@ -21,9 +21,9 @@ from gangopt.formulations.placement_data import JobData, PlacementData, levels_o
 from gangopt.formulations.placement_goal import add_goal
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.reasons import paused_reasons
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["BigM", "fill_tasks", "hint_tasks", "read_tasks", "tasks_model", "transfer_big_m"]
 

@@ -17,7 +17,7 @@ from gangopt.formulations.interval_data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.highs import SolveSettings, solve_model
 
 FILLS = {"joint": forms.fill_joint, "classes": forms.fill_classes}

@@ -18,8 +18,8 @@ from gangopt.formulations.placement_levels import levels_model
 from gangopt.formulations.placement_packing import pack_pieces
 from gangopt.formulations.placement_pieces import fixed_levels_model, read_pieces
 from gangopt.formulations.placement_tasks import transfer_big_m
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.heuristics.placement import pack
 from gangopt.solvers.highs import solve_model
 

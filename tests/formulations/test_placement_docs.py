@@ -10,7 +10,7 @@ import pytest
 from pyomo.environ import Constraint, Expression, Param, RangeSet, Set, Var
 
 import gangopt
-from gangopt.instances import placement as judge
+from gangopt.instances.placement import instance as judge
 
 PAGE = Path(__file__).parents[2] / "docs" / "decisions" / "placement.md"
 PROBLEM = gangopt.problems["placement"]

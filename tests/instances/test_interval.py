@@ -9,7 +9,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.interval.times import smallest_configurations
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.solution import PlacementSolution
 
 
 def jobs(**changes):

@@ -8,7 +8,7 @@ import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import parse_json
 from gangopt.instances.catalogue import _folder, entries
-from gangopt.instances.documents.placement import PlacementSolutionDocument
+from gangopt.instances.placement.document import PlacementSolutionDocument
 
 ENTRIES = entries("placement")
 

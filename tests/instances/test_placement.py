@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_counting import most_jobs_by_counting
-from gangopt.instances.placement_reasons import pause_reason
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.counting import most_jobs_by_counting
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.reasons import pause_reason
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.topology import named_cluster
 
 GOOD = {

@@ -11,8 +11,8 @@ from gangopt.base.document import LARGEST, InstanceDocument, Label, Positive, So
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation import document as allocation_files
 from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument, Job
-from gangopt.instances.documents.placement import PlacementSolutionDocument, ServerDocument
 from gangopt.instances.interval.instance import INTERVAL, IntervalInstance, IntervalSolution
+from gangopt.instances.placement.document import PlacementSolutionDocument, ServerDocument
 
 __all__ = ["IntervalDocument", "IntervalSolutionDocument"]
 

@@ -11,8 +11,8 @@ from gangopt.base.errors import InputError
 from gangopt.instances.allocation import generate as allocations
 from gangopt.instances.allocation.generate import NODE, SERVER
 from gangopt.instances.allocation.instance import AllocationInstance
-from gangopt.instances.generators.placement import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
 from gangopt.instances.interval.instance import IntervalInstance
+from gangopt.instances.placement.generate import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
 
 __all__ = ["optimus_testbed", "random"]
 

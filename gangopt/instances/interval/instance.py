@@ -20,9 +20,9 @@ from gangopt.instances.interval.times import (
     full_transfer,
     smallest_configurations,
 )
-from gangopt.instances.placement import MAX_TASKS, TRANSFERS_PER_STEP, PlacementInstance
-from gangopt.instances.placement_counting import most_jobs_by_counting
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.counting import most_jobs_by_counting
+from gangopt.instances.placement.instance import MAX_TASKS, TRANSFERS_PER_STEP, PlacementInstance
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["INTERVAL", "IntervalInstance", "IntervalSolution"]
 

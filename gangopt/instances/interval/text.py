@@ -9,7 +9,7 @@ import numpy as np
 from gangopt.base.errors import shorten
 from gangopt.instances.allocation import text as allocation_text
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
-from gangopt.instances.placement_text import pieces_text
+from gangopt.instances.placement.text import pieces_text
 
 __all__ = ["describe", "describe_solution"]
 

@@ -26,8 +26,8 @@ from gangopt.formulations.interval_data import IntervalData, choices_of
 from gangopt.formulations.interval_joint import count_columns, hint_joint, joint_model, read_joint
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact import placement as exact_placement
 from gangopt.solvers.exact.by_form import settings_of

@@ -20,7 +20,7 @@ import numpy as np
 from gangopt.formulations.deadline import building_within
 from gangopt.formulations.placement_data import PlacementData, levels_of
 from gangopt.formulations.placement_packing import pack_pieces
-from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.exact.clock import OutOfTime
 from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within, sum_alone

@@ -7,7 +7,7 @@ from typing import Any
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Constraint
 
-from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["NEAR", "focus", "in_focus", "in_seconds", "sharpened"]
 

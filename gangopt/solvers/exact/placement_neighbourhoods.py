@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gangopt.formulations.placement_data import PlacementData, levels_of
 from gangopt.formulations.placement_pieces import fixed_levels_model, hint_pieces, pieces_model, read_pieces
-from gangopt.instances.placement import PER_UNIT, PlacementInstance
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PER_UNIT, PlacementInstance
+from gangopt.instances.placement.reasons import paused_reasons
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.exact.placement_bound import levels_within
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gangopt.formulations.placement_data import Level, PlacementData
-from gangopt.instances.placement_reasons import paused_reasons
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.reasons import paused_reasons
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.contract import Outcome, Termination
 from gangopt.solvers.exact.by_form import settings_of
 from gangopt.solvers.exact.clock import OutOfTime

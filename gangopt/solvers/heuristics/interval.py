@@ -15,7 +15,7 @@ from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.decisions import problems
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.registry import Method
 
 __all__ = ["admitted", "attempts", "in_turn", "pair", "retry", "signed", "split_options"]

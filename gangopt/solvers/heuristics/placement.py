@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_reasons import pause_reason
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.reasons import pause_reason
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.heuristics.placement_buckets import Free, FreeServers
 from gangopt.solvers.heuristics.placement_shares import Job, Shares, even_shares, job_of
 from gangopt.solvers.heuristics.placement_tasks import place_tasks

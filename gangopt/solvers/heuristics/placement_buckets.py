@@ -8,7 +8,7 @@ from operator import sub
 
 import numpy as np
 
-from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["Free", "FreeServers"]
 

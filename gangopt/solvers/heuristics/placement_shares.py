@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import le
 
-from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["Job", "Shares", "even_shares", "job_of"]
 

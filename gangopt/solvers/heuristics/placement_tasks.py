@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_reasons import pause_reason
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.reasons import pause_reason
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["place_tasks"]
 

@@ -10,7 +10,7 @@ from gangopt.instances.allocation.instance import AllocationInstance, Allocation
 from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.interval.document import IntervalSolutionDocument
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.solution import PlacementSolution
 
 POSITIVE = st.floats(0.001, 1e6)
 

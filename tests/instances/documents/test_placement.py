@@ -13,8 +13,8 @@ from gangopt.base.document import validate
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.instances.catalogue import read_document, to_document
-from gangopt.instances.documents.placement import PlacementSolutionDocument
-from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement.document import PlacementSolutionDocument
+from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.heuristics.placement import spread
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])

@@ -6,7 +6,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.placement import random
+from gangopt.instances.placement.generate import random
 
 
 def test_name_rebuilds_the_instance():

@@ -8,8 +8,8 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.formulations.placement_data import PlacementData, levels_of
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.heuristics.placement import optimus, pack, random, spread, theorem1
 from gangopt.solvers.heuristics.placement_buckets import FreeServers
 from gangopt.solvers.heuristics.placement_shares import even_shares

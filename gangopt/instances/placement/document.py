@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import Amount, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.base.errors import InputError
-from gangopt.instances.placement import MAX_SERVERS, MAX_TASKS, PlacementInstance
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import MAX_SERVERS, MAX_TASKS, PlacementInstance
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["PlacementDocument", "PlacementSolutionDocument"]
 

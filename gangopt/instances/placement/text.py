@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gangopt.base.errors import shorten
-from gangopt.instances.placement import PlacementInstance
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.instance import PlacementInstance
+from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["describe", "describe_solution", "pieces_text"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.instances.placement import PER_UNIT, PlacementInstance
+from gangopt.instances.placement.instance import PER_UNIT, PlacementInstance
 
 __all__ = ["pause_reason", "paused_reasons"]
 

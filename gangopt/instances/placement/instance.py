@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from gangopt.base import checks
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
-from gangopt.instances.placement_counting import most_jobs_by_counting
-from gangopt.instances.placement_solution import PlacementSolution
+from gangopt.instances.placement.counting import most_jobs_by_counting
+from gangopt.instances.placement.solution import PlacementSolution
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.instances.placement import PlacementInstance
+from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["random"]
 
