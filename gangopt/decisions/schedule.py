@@ -6,7 +6,7 @@ from gangopt.registry import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 
-_GENERATORS = "gangopt.instances.generators.schedule"
+_GENERATORS = "gangopt.instances.schedule.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.schedule"
 
 PROBLEM = Problem(
@@ -15,10 +15,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="weighted mean completion time",
     unit="s",
-    instance="gangopt.instances.schedule:ScheduleInstance",
-    solution="gangopt.instances.schedule:ScheduleSolution",
-    document="gangopt.instances.documents.schedule:ScheduleDocument",
-    solution_document="gangopt.instances.documents.schedule:ScheduleSolutionDocument",
+    instance="gangopt.instances.schedule.instance:ScheduleInstance",
+    solution="gangopt.instances.schedule.instance:ScheduleSolution",
+    document="gangopt.instances.schedule.document:ScheduleDocument",
+    solution_document="gangopt.instances.schedule.document:ScheduleSolutionDocument",
     forms={
         item.name: item
         for item in (
@@ -68,6 +68,6 @@ PROBLEM = Problem(
     },
     default_methods=("exact", "srsf", "srtf", "sf", "fifo", "2d-las", "2d-gittins", "tiresias-g"),
     table_metrics=("max_jct", "preemptions"),
-    describe="gangopt.instances.schedule_text:describe",
-    describe_solution="gangopt.instances.schedule_text:describe_solution",
+    describe="gangopt.instances.schedule.text:describe",
+    describe_solution="gangopt.instances.schedule.text:describe_solution",
 )

@@ -23,7 +23,7 @@ from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.schedule_sets import Epoch, epochs, maximal_sets, packing
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
+from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution
 
 __all__ = ["MAX_SETS", "event_model", "fill_event", "hint_event", "read_event", "time_unit"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangopt.formulations.deadline import require_time
-from gangopt.instances.schedule import ScheduleInstance, fewest_machines
+from gangopt.instances.schedule.instance import ScheduleInstance, fewest_machines
 
 __all__ = ["Epoch", "epochs", "maximal_sets", "packing"]
 

@@ -18,7 +18,7 @@ from gangopt.base.errors import InputError
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution, fewest_machines
+from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution, fewest_machines
 
 __all__ = ["fill_slotted", "hint_slotted", "horizon", "read_slotted", "slotted_columns", "slotted_model"]
 

@@ -22,7 +22,7 @@ from gangopt.formulations.schedule_slotted import (
     slotted_columns,
     slotted_model,
 )
-from gangopt.instances.schedule import ScheduleInstance
+from gangopt.instances.schedule.instance import ScheduleInstance
 from gangopt.solvers.bounds import jct_bound
 from gangopt.solvers.heuristics.schedule import fifo, las, srsf
 from gangopt.solvers.highs import solve_model

@@ -9,7 +9,7 @@ from pyomo.environ import Constraint, Expression, Param, Set, Var
 
 import gangopt
 from gangopt.instances.catalogue import entries
-from gangopt.instances.generators.schedule import random
+from gangopt.instances.schedule.generate import random
 from gangopt.solvers.bounds import BOUNDS
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -5,7 +5,7 @@ import pytest
 
 from gangopt.base.document import validate
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.schedule import ScheduleSolutionDocument
+from gangopt.instances.schedule.document import ScheduleSolutionDocument
 from gangopt.solvers.solve import solve
 
 FOLDER = resources.files("gangopt.instances") / "library" / "schedule"

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.schedule import random
-from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution, fewest_machines
-from gangopt.instances.schedule_text import describe, describe_solution
+from gangopt.instances.schedule.generate import random
+from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution, fewest_machines
+from gangopt.instances.schedule.text import describe, describe_solution
 from gangopt.solvers.heuristics.schedule import las, srsf
 
 FIELDS = {

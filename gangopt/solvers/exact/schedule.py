@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from gangopt.base.errors import ModelTooLargeError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.instances.schedule import ROUNDING, ScheduleInstance, ScheduleSolution
+from gangopt.instances.schedule.instance import ROUNDING, ScheduleInstance, ScheduleSolution
 from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.heuristics.schedule import fifo, sf, srsf, srtf

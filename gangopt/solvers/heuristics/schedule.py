@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gangopt.base.errors import NoSolutionError
-from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
+from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution
 
 if TYPE_CHECKING:
     from gangopt.solvers.replay.log import Log

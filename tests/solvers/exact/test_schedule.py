@@ -2,7 +2,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.instances.schedule import ScheduleInstance
+from gangopt.instances.schedule.instance import ScheduleInstance
 from gangopt.solvers.bounds import jct_bound
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import schedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gangopt.base.errors import shorten
-from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
+from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution
 
 __all__ = ["describe", "describe_solution"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
-from gangopt.instances.schedule import Run, ScheduleInstance, ScheduleSolution
+from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution
 
 __all__ = ["JobDocument", "RunDocument", "ScheduleDocument", "ScheduleSolutionDocument"]
 

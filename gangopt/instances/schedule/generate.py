@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.schedule import MAX_JOBS, ScheduleInstance
+from gangopt.instances.schedule.instance import MAX_JOBS, ScheduleInstance
 
 __all__ = ["random", "slice"]
 
