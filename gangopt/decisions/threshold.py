@@ -6,7 +6,7 @@ from gangopt.registry import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 
-_GENERATORS = "gangopt.instances.generators.threshold"
+_GENERATORS = "gangopt.instances.threshold.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.threshold"
 
 PROBLEM = Problem(
@@ -15,10 +15,10 @@ PROBLEM = Problem(
     sense="minimise",
     objective="weighted errors",
     unit="errors",
-    instance="gangopt.instances.threshold:ThresholdInstance",
-    solution="gangopt.instances.threshold:ThresholdSolution",
-    document="gangopt.instances.documents.threshold:ThresholdDocument",
-    solution_document="gangopt.instances.documents.threshold:ThresholdSolutionDocument",
+    instance="gangopt.instances.threshold.instance:ThresholdInstance",
+    solution="gangopt.instances.threshold.instance:ThresholdSolution",
+    document="gangopt.instances.threshold.document:ThresholdDocument",
+    solution_document="gangopt.instances.threshold.document:ThresholdSolutionDocument",
     forms={
         "linear": Form(
             "linear", "gangopt.formulations.threshold", "weights of any number of features, a binary for every job"
@@ -50,6 +50,6 @@ PROBLEM = Problem(
     metrics={"misclassified": "jobs", "missed": "jobs", "false_alarms": "jobs", "margin": "parts of the range"},
     default_methods=("exact", "class_means", "single_cut", "perceptron"),
     table_metrics=("missed", "false_alarms", "margin"),
-    describe="gangopt.instances.threshold_text:describe",
-    describe_solution="gangopt.instances.threshold_text:describe_solution",
+    describe="gangopt.instances.threshold.text:describe",
+    describe_solution="gangopt.instances.threshold.text:describe_solution",
 )

@@ -22,8 +22,8 @@ from gangopt.base.errors import InputError
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
-from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
-from gangopt.instances.threshold_cuts import constant_rule, cuts_of, solution_of
+from gangopt.instances.threshold.cuts import constant_rule, cuts_of, solution_of
+from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 
 __all__ = [
     "BigM",

@@ -18,8 +18,8 @@ from gangopt.formulations.threshold import (
     read_cut,
     read_linear,
 )
-from gangopt.instances.generators.threshold import random
-from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.generate import random
+from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.solve import solve
 

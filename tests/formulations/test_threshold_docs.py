@@ -8,7 +8,7 @@ import pytest
 from pyomo.environ import Constraint, Expression, Param, Set, Var
 
 import gangopt
-from gangopt.instances.generators.threshold import random
+from gangopt.instances.threshold.generate import random
 
 PAGE = Path(__file__).parents[2] / "docs" / "decisions" / "threshold.md"
 TEXT = PAGE.read_text("utf-8")

@@ -9,7 +9,7 @@ from gangopt.instances.interval.instance import IntervalSolution
 from gangopt.instances.network_placement.instance import NetworkPlacementSolution
 from gangopt.instances.parameters.instance import ParametersSolution
 from gangopt.instances.placement.solution import PlacementSolution
-from gangopt.instances.threshold import ThresholdSolution
+from gangopt.instances.threshold.instance import ThresholdSolution
 
 NO_WHOLE_NUMBERS = [7.9, 7.0, True, np.True_, "7", None, float("nan"), np.float64(7), 10**16, -(10**16)]
 

@@ -6,8 +6,8 @@ import pytest
 
 from gangopt.base.document import validate
 from gangopt.instances.catalogue import entries, load
-from gangopt.instances.documents.threshold import ThresholdSolutionDocument
-from gangopt.instances.generators.threshold import figure3
+from gangopt.instances.threshold.document import ThresholdSolutionDocument
+from gangopt.instances.threshold.generate import figure3
 from gangopt.solvers.solve import solve
 
 FOLDER = resources.files("gangopt.instances") / "library" / "threshold"

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.generators.threshold import figure3
 from gangopt.instances.networks.models import MODELS, tensor_model
 from gangopt.instances.profiling.message_log import MessageLog, generate_log
 from gangopt.instances.profiling.profile import profile
-from gangopt.instances.threshold_cuts import best_cut
+from gangopt.instances.threshold.cuts import best_cut
+from gangopt.instances.threshold.generate import figure3
 
 LIMIT = best_cut(figure3()).threshold
 SENSITIVE = {"vgg19", "vgg16", "vgg11", "alexnet"}

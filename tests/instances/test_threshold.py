@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 
 
 def history(**changes):

@@ -9,8 +9,8 @@ import numpy as np
 
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.deadline import OutOfTime, building_within, paced
-from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
-from gangopt.instances.threshold_cuts import best_cut
+from gangopt.instances.threshold.cuts import best_cut
+from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.exact.by_form import settings_of
 from gangopt.solvers.heuristics.threshold import perceptron

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
-from gangopt.instances.threshold_cuts import best_cut, constant_rule
+from gangopt.instances.threshold.cuts import best_cut, constant_rule
+from gangopt.instances.threshold.instance import ThresholdInstance, ThresholdSolution
 
 __all__ = ["class_means", "perceptron", "single_cut"]
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import read_document, to_document
-from gangopt.instances.documents.threshold import ThresholdSolutionDocument
-from gangopt.instances.generators.threshold import random
-from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.document import ThresholdSolutionDocument
+from gangopt.instances.threshold.generate import random
+from gangopt.instances.threshold.instance import ThresholdInstance, ThresholdSolution
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 numbers = st.floats(-100, 100).map(lambda item: round(item, 3))

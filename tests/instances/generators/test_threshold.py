@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
-from gangopt.instances.generators.threshold import FIGURE3, figure3, history, random
 from gangopt.instances.networks.models import MODELS, tensor_model
+from gangopt.instances.threshold.generate import FIGURE3, figure3, history, random
 
 GOOD = "job,skew,ratio,size,weight\na,0.7,0.8,500,1\nb,0.1,1.02,90,2.5\n"
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from gangopt.instances.catalogue import load
-from gangopt.instances.generators.threshold import random
-from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.generate import random
+from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import threshold as module
 from gangopt.solvers.exact.clock import OutOfTime

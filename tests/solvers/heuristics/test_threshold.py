@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
-from gangopt.instances.generators.threshold import random
-from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.generate import random
+from gangopt.instances.threshold.instance import ThresholdInstance, ThresholdSolution
 from gangopt.solvers.solve import solve
 
 METHODS = ("class_means", "single_cut", "perceptron")

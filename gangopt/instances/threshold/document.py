@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from gangopt.base.document import InstanceDocument, Label, SolutionDocument
-from gangopt.instances.threshold import LARGEST, ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.instance import LARGEST, ThresholdInstance, ThresholdSolution
 
 __all__ = ["JobDocument", "ThresholdDocument", "ThresholdSolutionDocument"]
 

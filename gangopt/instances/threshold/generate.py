@@ -8,7 +8,7 @@ from gangopt.base.errors import InputError
 from gangopt.base.tables import read_table
 from gangopt.instances.networks.models import MODELS, tensor_model
 from gangopt.instances.profiling.skew import model_skew
-from gangopt.instances.threshold import LARGEST, MAX_FEATURES, MAX_JOBS, ThresholdInstance
+from gangopt.instances.threshold.instance import LARGEST, MAX_FEATURES, MAX_JOBS, ThresholdInstance
 
 __all__ = ["FIGURE3", "figure3", "history", "random"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangopt.base.errors import shorten
-from gangopt.instances.threshold import ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.instance import ThresholdInstance, ThresholdSolution
 
 __all__ = ["describe", "describe_solution"]
 

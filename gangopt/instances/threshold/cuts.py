@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.instances.threshold import MARGIN, ThresholdInstance, ThresholdSolution
+from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 
 __all__ = ["Cuts", "best_cut", "constant_rule", "cuts_of", "solution_of"]
 

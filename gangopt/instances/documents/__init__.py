@@ -1,1 +1,0 @@
-"""The files of instances and solutions: one pydantic model a decision, its JSON Schema, its version."""

@@ -1,0 +1,1 @@
+"""Instances, solutions and files of the problem `threshold`."""
