@@ -40,7 +40,7 @@ _HOMES = {
     "NoSolutionError": "gangopt.base.errors",
     "Result": "gangopt.solvers.result",
     "SolverError": "gangopt.base.errors",
-    "Workload": "gangopt.instances.workload",
+    "Workload": "gangopt.instances.workload.workload",
     "compare": "gangopt.solvers.compare",
     "load": "gangopt.instances.catalogue",
     "names": "gangopt.instances.catalogue",
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from gangopt.base.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.decisions import problems
     from gangopt.instances.catalogue import load, names
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.policy_registry import policies
     from gangopt.solvers.compare import compare
     from gangopt.solvers.comparison import Comparison

@@ -7,7 +7,7 @@ from typing import Any
 from gangopt.base.errors import InputError
 from gangopt.decisions import problems
 from gangopt.instances.catalogue import entry, families, names
-from gangopt.instances.workload_catalogue import workload_templates
+from gangopt.instances.workload.catalogue import workload_templates
 
 __all__ = ["listing_json", "listing_text"]
 

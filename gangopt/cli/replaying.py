@@ -30,7 +30,7 @@ from gangopt.cli.workload_options import (
 )
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.solvers.replay.contest import Contest
     from gangopt.solvers.replay.costs import Overheads
     from gangopt.topology import Cluster
@@ -175,7 +175,7 @@ def _cluster(text: str) -> Cluster | int:
 
 def _jobs(reading: Reading, where: Cluster | int) -> Workload:
     """Return the jobs to be replayed, after telling on stderr what is odd about them."""
-    from gangopt.instances.workload_text import notice_lines
+    from gangopt.instances.workload.text import notice_lines
     from gangopt.solvers.replay.ready import replayable
 
     jobs = reading.read(None if isinstance(where, int) or not reading.lenient else where)
@@ -189,7 +189,7 @@ def _jobs(reading: Reading, where: Cluster | int) -> Workload:
 
 
 def _report(played: Contest, output: list[Path], as_json: bool) -> None:
-    from gangopt.instances.workload_text import notice_lines
+    from gangopt.instances.workload.text import notice_lines
     from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest
 
     require_whole(interrupted=played.interrupted)

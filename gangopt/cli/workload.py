@@ -25,7 +25,7 @@ from gangopt.cli.workload_options import (
 )
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
 
 __all__ = ["workload"]
 
@@ -55,9 +55,9 @@ def workload(
 
     What is odd in a log goes to stderr, one line for each kind of finding.
     """
-    from gangopt.instances.workload_machines import load_machines
-    from gangopt.instances.workload_summary import summarise
-    from gangopt.instances.workload_text import notice_lines, summary_text
+    from gangopt.instances.workload.machines import load_machines
+    from gangopt.instances.workload.summary import summarise
+    from gangopt.instances.workload.text import notice_lines, summary_text
 
     _check_suffix(output)
     check_output(output, inputs=[source, cluster, throughputs])
@@ -79,7 +79,7 @@ def workload(
 
 
 def _check_suffix(output: Path | None) -> None:
-    from gangopt.instances.workload_files import ENDINGS
+    from gangopt.instances.workload.files import ENDINGS
 
     if output is not None and output.suffix.lower() not in (*ENDINGS, *_PICTURES):
         raise InputError(f"{output}: suffix {output.suffix or 'missing'}, allowed: {', '.join((*ENDINGS, *_PICTURES))}")

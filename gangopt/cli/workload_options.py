@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["End", "Form", "GpuType", "Lenient", "Load", "Reading", "Source", "Start", "Throughputs", "User", "Vc"]
@@ -70,7 +70,7 @@ class Reading:
         ----------
         machines : cluster that the jobs have to fit, None for any
         """
-        from gangopt.instances.workload_catalogue import load_workload
+        from gangopt.instances.workload.catalogue import load_workload
 
         jobs = load_workload(
             self.source,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload_summary import BIN_BOUNDS, BIN_NAMES, demand, summarise
+from gangopt.instances.workload.summary import BIN_BOUNDS, BIN_NAMES, demand, summarise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
-    from gangopt.instances.workload_summary import Summary
+    from gangopt.instances.workload.summary import Summary
+    from gangopt.instances.workload.workload import Workload
 
 __all__ = ["workload_chart"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.instances.workload_catalogue import load_workload
+from gangopt.instances.workload.catalogue import load_workload
 
 
 def seconds(workload, cluster, policy):

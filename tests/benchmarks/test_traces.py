@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gangopt.instances.workload_catalogue import load_workload
+from gangopt.instances.workload.catalogue import load_workload
 from gangopt.solvers.replay.contest import contest
 
 pytestmark = pytest.mark.benchmark

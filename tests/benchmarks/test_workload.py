@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from gangopt.instances.workload_catalogue import load_workload
-from gangopt.instances.workload_summary import summarise
+from gangopt.instances.workload.catalogue import load_workload
+from gangopt.instances.workload.summary import summarise
 
 ROWS = 1_000_000
 

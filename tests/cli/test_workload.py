@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from gangopt.cli import run
-from gangopt.instances.workload_catalogue import load_workload
+from gangopt.instances.workload.catalogue import load_workload
 
 LOG = (
     "id,arrival,gpus,duration,user,vc\n"

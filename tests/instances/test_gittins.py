@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.gittins import ServiceDistribution
+from gangopt.instances.workload.gittins import ServiceDistribution
 
 SERVICES = st.lists(st.integers(1, 30), min_size=1, max_size=8)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.job_table import Gangs
-from gangopt.instances.workload import Workload
-from gangopt.instances.workload_columns import COLUMNS
+from gangopt.instances.workload.columns import COLUMNS
+from gangopt.instances.workload.job_table import Gangs
+from gangopt.instances.workload.workload import Workload
 
 ARRIVAL, GPUS, DURATION = np.array([5.0, 0.0, 5.0, 1.0]), np.array([1, 2, 3, 4]), np.array([10.0, 20.0, 30.0, 40.0])
 

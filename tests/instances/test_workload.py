@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.workload import Workload
-from gangopt.instances.workload_columns import COLUMNS
-from gangopt.instances.workload_notices import Notice, Tally
+from gangopt.instances.workload.columns import COLUMNS
+from gangopt.instances.workload.notices import Notice, Tally
+from gangopt.instances.workload.workload import Workload
 
 JOBS = {
     "id": ["c", "a", "b", "d"],

@@ -7,8 +7,8 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.instances.workload_catalogue import FAMILIES, load_workload, workload_templates
-from gangopt.instances.workload_formats import FORMATS, format_named, reader_of, recognise
+from gangopt.instances.workload.catalogue import FAMILIES, load_workload, workload_templates
+from gangopt.instances.workload.recognition import FORMATS, format_named, reader_of, recognise
 
 TIRESIAS = "job_id,num_gpu,submit_time,model_name,duration\n1,2,3,vgg16,4\n"
 

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import gangopt
-from gangopt.instances.workload_catalogue import FAMILIES
-from gangopt.instances.workload_columns import COLUMNS
-from gangopt.instances.workload_formats import FORMATS
+from gangopt.instances.workload.catalogue import FAMILIES
+from gangopt.instances.workload.columns import COLUMNS
+from gangopt.instances.workload.recognition import FORMATS
 
 PAGE = Path(__file__).parents[2] / "docs" / "workloads.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload import Workload
-from gangopt.instances.workload_catalogue import load_workload
-from gangopt.instances.workload_columns import COLUMNS
-from gangopt.instances.workload_notices import Notice
+from gangopt.instances.workload.catalogue import load_workload
+from gangopt.instances.workload.columns import COLUMNS
+from gangopt.instances.workload.notices import Notice
+from gangopt.instances.workload.workload import Workload
 
 ENDINGS = ["parquet", "csv", "json"]
 LETTERS = st.characters(codec="utf-8", exclude_categories=("C",))

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload import Workload
-from gangopt.instances.workload_fit import check_fit, unplaceable
+from gangopt.instances.workload.fit import check_fit, unplaceable
+from gangopt.instances.workload.workload import Workload
 from gangopt.topology import Cluster, MachineGroup
 
 CLUSTER = Cluster.from_groups(

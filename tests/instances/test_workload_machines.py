@@ -3,8 +3,8 @@
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances import workload_machines
-from gangopt.instances.workload_machines import load_machines
+from gangopt.instances.workload import machines as workload_machines
+from gangopt.instances.workload.machines import load_machines
 from gangopt.topology import named_cluster, save_cluster
 
 TIRESIAS = "num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n"

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances import workload_rows
-from gangopt.instances.workload_notices import Tally
-from gangopt.instances.workload_rows import header_of, read_bytes, read_rows
+from gangopt.instances.workload import rows as workload_rows
+from gangopt.instances.workload.notices import Tally
+from gangopt.instances.workload.rows import header_of, read_bytes, read_rows
 
 
 def rows_of(text, tmp_path, lenient=False, **options):

@@ -3,7 +3,7 @@
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload_speed import FittedSpeed
+from gangopt.instances.workload.speed import FittedSpeed
 
 
 @pytest.mark.parametrize("text", ["async 2.83 3.92 0.0 0.11", "sync 40.0 1.02 2.78 4.92 0.0 0.02"])

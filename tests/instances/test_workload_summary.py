@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.instances.workload import Workload
-from gangopt.instances.workload_notices import Notice
-from gangopt.instances.workload_summary import bin_of, demand, earliest_starts, summarise
-from gangopt.instances.workload_text import notice_lines, seconds_text, summary_text
+from gangopt.instances.workload.notices import Notice
+from gangopt.instances.workload.summary import bin_of, demand, earliest_starts, summarise
+from gangopt.instances.workload.text import notice_lines, seconds_text, summary_text
+from gangopt.instances.workload.workload import Workload
 
 JOBS = {
     "id": ["a", "b", "c", "d", "e"],

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload import Workload
-from gangopt.instances.workload_summary import demand, summarise
+from gangopt.instances.workload.summary import demand, summarise
+from gangopt.instances.workload.workload import Workload
 from gangopt.solvers.workload_pictures import workload_chart
 
 

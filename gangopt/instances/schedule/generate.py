@@ -111,7 +111,7 @@ def slice(
         If the file is defective, no job is left, a job has no duration or is larger than the cluster, or not just one
         of gpus and cluster is given.
     """
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
 
     if (gpus is None) == (cluster is None):
         raise InputError("schedule/slice: either gpus or cluster is needed, as gpus=64 or cluster=tiresias-testbed")

@@ -28,7 +28,7 @@ from gangopt.solvers.bounds.single_machine import (
 )
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
 
 __all__ = ["BOUNDS", "JctBound", "jct_bound", "workload_jct_bound"]
 

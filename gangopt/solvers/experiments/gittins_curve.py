@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
-from gangopt.instances.gittins import ServiceDistribution
+from gangopt.instances.workload.gittins import ServiceDistribution
 from gangopt.solvers.experiments.table import ExperimentTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
 
 __all__ = ["SERVICES", "THRESHOLDS", "gittins_curve", "picture"]
 

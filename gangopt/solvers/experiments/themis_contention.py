@@ -15,7 +15,7 @@ from gangopt.solvers.replay.run import resolve_cluster
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["CONTENTIONS", "POLICIES", "SETTINGS", "part", "picture", "themis_contention"]

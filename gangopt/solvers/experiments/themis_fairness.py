@@ -16,7 +16,7 @@ from gangopt.solvers.replay.costs import Overheads
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.solvers.replay.result import Replay
     from gangopt.topology import Cluster
 

@@ -17,7 +17,7 @@ from gangopt.solvers.experiments.traces import Setting, lines, replays, settings
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["POLICIES", "SETTINGS", "SHARES", "picture", "themis_network_share", "with_share"]

@@ -13,7 +13,7 @@ from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, se
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["PANELS", "SETTINGS", "Panel", "picture", "tiresias_sensitivity"]

@@ -12,7 +12,7 @@ from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, se
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["PAPER", "SETTINGS", "columns", "normalised", "picture", "tiresias_table1"]

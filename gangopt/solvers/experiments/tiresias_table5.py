@@ -13,7 +13,7 @@ from gangopt.solvers.experiments.traces import Setting, bars, settings, trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["PAPER", "PAPER_TESTBED", "SETTINGS", "picture", "tiresias_table5"]

@@ -16,7 +16,7 @@ from gangopt.solvers.replay.run import resolve_cluster
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.solvers.experiments.table import ExperimentTable
     from gangopt.solvers.replay.costs import Overheads
     from gangopt.solvers.replay.result import Replay
@@ -124,8 +124,8 @@ def trace(setting: Setting, *, jobs: int | None = None, seed: int = 0) -> Trace:
 
 def _load(given: Workload | str | Path, jobs: int | None, seed: int) -> Workload:
     from gangopt.base.arguments import join_name, split_name
-    from gangopt.instances.workload import Workload
-    from gangopt.instances.workload_catalogue import FAMILIES, PREFIX, is_workload_name, load_workload
+    from gangopt.instances.workload.catalogue import FAMILIES, PREFIX, is_workload_name, load_workload
+    from gangopt.instances.workload.workload import Workload
 
     if isinstance(given, Workload):
         return given

@@ -39,7 +39,7 @@ def replayed(instance: ScheduleInstance, policy: Policy) -> ScheduleSolution:
     NoSolutionError
         If the policy starts or stops a job within a slot of the instance.
     """
-    from gangopt.instances.job_table import Gangs
+    from gangopt.instances.workload.job_table import Gangs
     from gangopt.solvers.replay.costs import Overheads
     from gangopt.solvers.replay.engine import Engine
     from gangopt.solvers.replay.ready import check_durations, check_sizes

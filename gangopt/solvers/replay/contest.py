@@ -19,8 +19,8 @@ from gangopt.solvers.replay.result import Replay
 from gangopt.solvers.replay.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
-    from gangopt.instances.workload_notices import Notice
+    from gangopt.instances.workload.notices import Notice
+    from gangopt.instances.workload.workload import Workload
     from gangopt.solvers.bounds import JctBound
     from gangopt.solvers.replay.costs import Overheads
     from gangopt.solvers.replay.records import Policy

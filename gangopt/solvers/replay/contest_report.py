@@ -175,7 +175,7 @@ th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}"""
 
 
 def _page(contest: Contest) -> str:
-    from gangopt.instances.workload_text import notice_lines
+    from gangopt.instances.workload.text import notice_lines
     from gangopt.solvers.pictures import to_svg
     from gangopt.solvers.replay.pictures import contest_chart
 

@@ -22,7 +22,7 @@ from gangopt.solvers.replay.records import Floats, Ints, Plan, Policy
 from gangopt.solvers.replay.state import RUNNING, WAITING, State
 
 if TYPE_CHECKING:
-    from gangopt.instances.job_table import JobTable
+    from gangopt.instances.workload.job_table import JobTable
     from gangopt.topology import Cluster
 
 __all__ = ["Engine"]

@@ -10,7 +10,7 @@ from gangopt.instances.finish_time import ideal_seconds, largest_demands
 from gangopt.solvers.replay.records import Floats
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
 
 __all__ = ["average_presence", "finish_time_fairness"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from gangopt.solvers.replay.records import Floats, Ints
 
 if TYPE_CHECKING:
-    from gangopt.instances.job_table import JobTable
+    from gangopt.instances.workload.job_table import JobTable
 
 __all__ = ["Phases"]
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload_notices import Notice
+from gangopt.instances.workload.notices import Notice
 
 if TYPE_CHECKING:
-    from gangopt.instances.job_table import JobTable
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.job_table import JobTable
+    from gangopt.instances.workload.workload import Workload
     from gangopt.topology import Cluster
 
 __all__ = ["check_durations", "check_sizes", "ignored_demands", "replayable"]

@@ -16,8 +16,8 @@ from gangopt.solvers.replay.records import Floats, Ints
 if TYPE_CHECKING:
     import polars as pl
 
-    from gangopt.instances.workload import Workload
-    from gangopt.instances.workload_notices import Notice
+    from gangopt.instances.workload.notices import Notice
+    from gangopt.instances.workload.workload import Workload
     from gangopt.solvers.replay.log import Log
 
 __all__ = ["METRICS", "Replay", "Times"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload_fit import check_fit
+from gangopt.instances.workload.fit import check_fit
 from gangopt.policy_registry import policies
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.engine import Engine, Progress
@@ -18,7 +18,7 @@ from gangopt.solvers.replay.ready import check_durations, check_sizes, ignored_d
 from gangopt.solvers.replay.result import Replay, Times
 
 if TYPE_CHECKING:
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
     from gangopt.solvers.replay.records import Policy
     from gangopt.topology import Cluster
 
@@ -111,12 +111,12 @@ def resolve_workload(given: Any) -> Workload:  # noqa: ANN401 - checked here
     InputError
         If it is something else, or cannot be read.
     """
-    from gangopt.instances.workload import Workload
+    from gangopt.instances.workload.workload import Workload
 
     if isinstance(given, Workload):
         return given
     if isinstance(given, str | Path):
-        from gangopt.instances.workload_catalogue import load_workload
+        from gangopt.instances.workload.catalogue import load_workload
 
         return load_workload(given)
     raise InputError(f"workload is a {type(given).__name__}; a Workload, a name or a file is needed")
@@ -134,7 +134,7 @@ def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 -
     InputError
         If it is something else, or there is no such cluster.
     """
-    from gangopt.instances.workload_machines import load_machines
+    from gangopt.instances.workload.machines import load_machines
     from gangopt.topology import Cluster
 
     if isinstance(given, int | np.integer) and not isinstance(given, bool):

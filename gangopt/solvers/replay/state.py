@@ -15,7 +15,7 @@ from gangopt.solvers.replay.records import Floats, Ints
 from gangopt.solvers.replay.ties import resolution_of
 
 if TYPE_CHECKING:
-    from gangopt.instances.job_table import JobTable
+    from gangopt.instances.workload.job_table import JobTable
     from gangopt.topology import Cluster
 
 __all__ = ["DONE", "RUNNING", "WAITING", "State"]

@@ -7,13 +7,13 @@ import pytest
 
 from gangopt.base.errors import InputError
 from gangopt.instances.catalogue import load
-from gangopt.instances.generators.workload_philly import BINS
-from gangopt.instances.generators.workload_themis import JOB_MINUTES, MIX
-from gangopt.instances.generators.workload_tiresias import GPU_COUNTS
 from gangopt.instances.networks.models import MODELS
-from gangopt.instances.workload_catalogue import FAMILIES, load_workload
-from gangopt.instances.workload_speed import FittedSpeed
-from gangopt.instances.workload_summary import bin_of, earliest_starts
+from gangopt.instances.workload.catalogue import FAMILIES, load_workload
+from gangopt.instances.workload.generate.philly import BINS
+from gangopt.instances.workload.generate.themis import JOB_MINUTES, MIX
+from gangopt.instances.workload.generate.tiresias import GPU_COUNTS
+from gangopt.instances.workload.speed import FittedSpeed
+from gangopt.instances.workload.summary import bin_of, earliest_starts
 
 
 @pytest.mark.parametrize("family", list(FAMILIES))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gangopt.instances.workload_catalogue import load_workload
+from gangopt.instances.workload.catalogue import load_workload
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload_machines import load_machines
+from gangopt.instances.workload.machines import load_machines
 
 HEAD = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
 ROWS = (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload_machines import load_machines
+from gangopt.instances.workload.machines import load_machines
 
 
 def attempt(start, end, machine="m1", gpus=2):
@@ -206,7 +206,7 @@ def test_files_of_another_shape(read, tmp_path):
     with pytest.raises(InputError, match="not JSON, or cut off"):
         read("[{")
     (tmp_path / "log.json").write_bytes(b'["\xff"]')
-    from gangopt.instances.workload_catalogue import load_workload
+    from gangopt.instances.workload.catalogue import load_workload
 
     with pytest.raises(InputError, match=r"not UTF-8 text \(byte 2\)"):
         load_workload(tmp_path / "log.json")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.workload import Workload
+from gangopt.instances.workload.workload import Workload
 from gangopt.solvers.bounds import BOUNDS, jct_bound, usable_gpus, workload_jct_bound
 from gangopt.solvers.bounds.completion import Completion
 from gangopt.solvers.bounds.job_prices import JobPrices

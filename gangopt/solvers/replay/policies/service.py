@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.gittins import ServiceDistribution
+from gangopt.instances.workload.gittins import ServiceDistribution
 from gangopt.solvers.replay.policies.ticks import next_tick
 from gangopt.solvers.replay.records import Floats, Plan
 from gangopt.solvers.replay.state import State

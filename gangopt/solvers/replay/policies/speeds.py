@@ -8,7 +8,7 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.workload_speed import FittedSpeed
+from gangopt.instances.workload.speed import FittedSpeed
 from gangopt.solvers.replay.records import Floats, Ints
 from gangopt.solvers.replay.state import State
 

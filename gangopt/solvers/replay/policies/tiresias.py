@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.instances.gittins import ServiceDistribution
+from gangopt.instances.workload.gittins import ServiceDistribution
 from gangopt.solvers.heuristics.network_placement import LIMIT
 from gangopt.solvers.replay.policies.packlimit import PackLimit
 from gangopt.solvers.replay.policies.service import ROUNDED, distribution_of, expected_service

@@ -1,0 +1,1 @@
+"""Job logs: columns, formats, checks and summaries."""

@@ -1,0 +1,135 @@
+"""From a name or a file to a workload: generators by name, this tool's files, and public logs of known formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from gangopt.base.arguments import bind, join_name, split_name, unknown
+from gangopt.base.errors import InputError
+from gangopt.instances.workload.notices import Tally
+from gangopt.instances.workload.signs import signs_of
+from gangopt.instances.workload.workload import Workload
+from gangopt.registry import Family
+
+if TYPE_CHECKING:
+    from gangopt.topology import Cluster
+
+__all__ = ["FAMILIES", "PREFIX", "is_workload_name", "load_workload", "workload_templates"]
+
+PREFIX = "workload/"
+"""What the name of every generated workload begins with."""
+
+_HOME = "gangopt.instances.workload.generate"
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {
+        family.name: family
+        for family in (
+            Family("tiresias-testbed", f"{_HOME}.tiresias:tiresias_testbed", "480 jobs of the Tiresias testbed"),
+            Family("optimus-uniform", f"{_HOME}.optimus:optimus_uniform", "nine jobs of the Optimus testbed"),
+            Family("optimus-poisson", f"{_HOME}.optimus:optimus_poisson", "Optimus's jobs, 3 an interval"),
+            Family("optimus-bursts", f"{_HOME}.optimus:optimus_bursts", "Optimus's jobs, arriving in bursts"),
+            Family("themis-1", f"{_HOME}.themis:themis_1", "THEMIS workload 1: apps of jobs of 1 and 2 GPUs"),
+            Family("themis-2", f"{_HOME}.themis:themis_2", "THEMIS workload 2: Hyperband-shaped apps"),
+            Family("philly-like", f"{_HOME}.philly:philly_like", "jobs with Philly's heavy tail"),
+        )
+    }
+)
+"""Generators of workloads by name."""
+
+
+def workload_templates() -> list[tuple[str, Family]]:
+    """Return each generator's name with its arguments and defaults, and its record."""
+    return [
+        (f"{PREFIX}{family.name}?{'&'.join(item.describe() for item in family.parameters().values())}", family)
+        for family in FAMILIES.values()
+    ]
+
+
+def is_workload_name(text: str) -> bool:
+    """Return whether a text names a generated workload rather than a file."""
+    return text.startswith(PREFIX) and not Path(text).exists()
+
+
+def load_workload(
+    name_or_path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    cluster: Cluster | None = None,
+    lenient: bool = False,
+    throughputs: str | os.PathLike[str] | None = None,
+    gpu_type: str | None = None,
+) -> Workload:
+    """Return the workload of a name, or the one in a file.
+
+    Parameters
+    ----------
+    name_or_path : `workload/<generator>?<arguments>`, or the path of a file
+    format : one of `FORMATS`, or `gangopt` for files of this tool; None looks at the file
+    cluster : check that every job fits it
+    lenient : leave out defective rows and jobs that do not fit, and count them in `notices`, instead of raising
+    throughputs, gpu_type : for formats that tell steps and no running times: a table in Gavel's layout, and the GPU
+        type in it (v100 by default)
+
+    Returns
+    -------
+    Workload
+
+    Raises
+    ------
+    InputError
+        If the name is unknown, or the file defective or of no known format; one line that names the file, the line or
+        entry and the defect.
+    """
+    text = os.fspath(name_or_path)
+    if isinstance(name_or_path, str) and is_workload_name(text):
+        if format is not None or throughputs is not None:
+            raise InputError(f"{text}: a generated workload has no file format and needs no throughputs")
+        workload = _generate(text)
+    else:
+        workload = _read(Path(text), format, cluster, lenient, throughputs, gpu_type)
+        workload = replace(workload, notices=(*workload.notices, *signs_of(workload.frame)))
+    if cluster is None:
+        return workload
+    from gangopt.instances.workload.fit import check_fit
+
+    return check_fit(workload, cluster, lenient)
+
+
+def _generate(text: str) -> Workload:
+    base, arguments = split_name(text.removeprefix(PREFIX))
+    if base not in FAMILIES:
+        raise unknown("workload", text, [f"{PREFIX}{name}" for name in FAMILIES])
+    family = FAMILIES[base]
+    values = bind(family.parameters(), arguments, text)
+    workload: Workload = family.generator()(**values)
+    return replace(workload, name=f"{PREFIX}{join_name(base, values)}")
+
+
+def _read(
+    path: Path,
+    name: str | None,
+    cluster: Cluster | None,
+    lenient: bool,
+    throughputs: str | os.PathLike[str] | None,
+    gpu_type: str | None,
+) -> Workload:
+    from gangopt.instances.workload.files import NATIVE, is_native, read_native
+    from gangopt.instances.workload.reading import Source, finish
+    from gangopt.instances.workload.recognition import FORMATS, format_named, reader_of, recognise
+    from gangopt.instances.workload.rows import read_bytes
+
+    if name is not None and name not in {NATIVE, *FORMATS}:
+        raise unknown("format of job logs", name, [NATIVE, *FORMATS])
+    data = read_bytes(path)
+    table = None if throughputs is None else Path(throughputs)
+    source = Source(path, data, Tally(str(path), lenient), cluster, table, gpu_type)
+    if name == NATIVE or (name is None and is_native(data)):
+        return read_native(source)
+    form = recognise(data, str(path)) if name is None else format_named(name)
+    return finish(reader_of(form)(source), source, form)

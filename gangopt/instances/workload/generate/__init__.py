@@ -1,0 +1,1 @@
+"""Workloads generated from their names."""

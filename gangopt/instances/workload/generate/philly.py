@@ -1,0 +1,89 @@
+"""Jobs with the sizes and the heavy tail of Microsoft's Philly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gangopt.base.errors import InputError
+from gangopt.instances.workload.generate.arguments import check_count, check_positive
+from gangopt.instances.workload.workload import Workload
+
+__all__ = ["BINS", "philly_like"]
+
+BINS = (("small", "short", 0.635), ("small", "long", 0.125), ("large", "short", 0.165), ("large", "long", 0.075))
+"""Share of jobs of up to 8 GPUs and of more, under 4 hours and longer (table 3)."""
+
+SIZES = {"small": (1, 2, 4, 8), "large": (16, 32, 64, 128)}
+"""GPUs of small and of large jobs; the largest job of 2017 had 128."""
+
+SIZE_SHARES = {"small": (0.7, 0.1, 0.1, 0.1), "large": (0.7, 0.2, 0.08, 0.02)}
+
+SHORTEST, SPLIT, LONGEST = 60.0, 4 * 3600.0, 60 * 86400.0
+"""Shortest duration, the bound between short and long, and the longest, in s."""
+
+
+def philly_like(
+    jobs: int = 1000, gap: float = 100.0, tail: float = 1.0, users: int = 50, vcs: int = 11, seed: int = 0
+) -> Workload:
+    """Return jobs of many sizes whose durations have a heavy tail.
+
+    Each job falls into one of the four bins of table 3 at the published shares. Within small (up to 8 GPUs) and large
+    jobs powers of 2 are drawn, most of them the smallest. Short jobs (under 4 hours) are log-uniform from one minute;
+    long ones are Pareto with the index `tail`, cut at 60 days. Poisson arrivals; a virtual cluster and a user of it by
+    shares 1, 1/2, 1/3, .... Durations are whole seconds. Only the bins, the largest size and the shortest duration
+    are published; the rest is chosen here.
+
+    Parameters
+    ----------
+    jobs : number of jobs
+    gap : mean time between arrivals in s; the default loads 2,400 GPUs to about four fifths
+    tail : index of the Pareto distribution, above 0; less is heavier
+    users, vcs : number of users, and of virtual clusters; each has users / vcs of its own, rounded down
+    seed : of numpy's default generator
+
+    Returns
+    -------
+    Workload
+
+    References
+    ----------
+    Gu et al.: Tiresias, NSDI 2019, table 3 and appendix A.
+    """
+    for name, count in (("jobs", jobs), ("users", users), ("vcs", vcs)):
+        check_count("philly-like", name, count)
+    check_positive("philly-like", "gap", gap)
+    check_positive("philly-like", "tail", tail)
+    if users < vcs:
+        raise InputError(f"philly-like: users={users}, at least one for each of vcs={vcs} is needed")
+    rng = np.random.default_rng(seed)
+    bins = rng.choice(len(BINS), size=jobs, p=[share for *_, share in BINS])
+    large = np.array([size == "large" for size, *_ in BINS])[bins]
+    long = np.array([length == "long" for _, length, _ in BINS])[bins]
+    gpus = np.where(
+        large,
+        rng.choice(SIZES["large"], size=jobs, p=SIZE_SHARES["large"]),
+        rng.choice(SIZES["small"], size=jobs, p=SIZE_SHARES["small"]),
+    )
+    short_time = np.exp(rng.uniform(np.log(SHORTEST), np.log(SPLIT), jobs))
+    rest = rng.uniform((SPLIT / LONGEST) ** tail, 1, jobs)
+    duration = np.floor(np.where(long, SPLIT * rest ** (-1 / tail), short_time))
+    vc = _by_rank(rng, vcs, jobs)
+    user = vc + vcs * _by_rank(rng, users // vcs, jobs)
+    return Workload.from_columns(
+        {
+            "id": [f"job{index}" for index in range(jobs)],
+            "arrival": np.cumsum(rng.exponential(gap, jobs)),
+            "gpus": gpus,
+            "duration": duration,
+            "user": [f"user{index}" for index in user.tolist()],
+            "vc": [f"vc{index}" for index in vc.tolist()],
+        },
+        description=f"{jobs} jobs in the four bins of Tiresias's table 3, durations with a tail of index {tail:g}",
+        source="Tiresias (NSDI 2019), table 3 and appendix A",
+    )
+
+
+def _by_rank(rng: np.random.Generator, kinds: int, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return kinds at random, the k-th with a share in proportion to 1 / (k + 1)."""
+    weight = 1 / np.arange(1, kinds + 1)
+    return np.asarray(rng.choice(kinds, size=size, p=weight / weight.sum()), dtype=np.int64)

@@ -1,0 +1,128 @@
+"""The clusters that public logs come with: Tiresias's cluster file, openb's nodes and Philly's machine list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gangopt.base.errors import InputError
+from gangopt.instances.workload.columns import shown
+from gangopt.instances.workload.notices import Tally
+from gangopt.instances.workload.rows import Rows, header_of, read_bytes, read_rows
+
+if TYPE_CHECKING:
+    from gangopt.topology import Cluster
+
+__all__ = ["load_machines"]
+
+_TIRESIAS = ("num_switch", "num_node_p_switch", "num_gpu_p_node", "num_cpu_p_node", "mem_p_node")
+_OPENB = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
+_PHILLY = ("machineId", "number of GPUs", "single GPU mem")
+
+MAX_GPUS = 1_000_000
+
+
+def load_machines(name_or_path: str | os.PathLike[str]) -> Cluster:
+    """Return a named cluster, one in node-link JSON, or the cluster of a public list of machines.
+
+    Lists are recognised by their columns. Tiresias: switches are racks, mem_p_node is GB. openb: cpu_milli / 1000 are
+    cores, memory_mib / 1024 GB; nodes keep their names and have one rack. Philly: machines keep their names and have
+    one rack; the memory of one GPU is kept as resource `gpu_memory` in GB.
+
+    Raises
+    ------
+    InputError
+        If there is no such cluster or file, or the file is defective or of another kind.
+    """
+    from gangopt.topology import load_cluster
+
+    path = Path(name_or_path)
+    if path.suffix.lower() == ".json" or not path.is_file():
+        return load_cluster(name_or_path)
+    data = read_bytes(path)
+    header = header_of(data)
+    readers = ((_TIRESIAS, _tiresias), (_OPENB, _openb), (_PHILLY, _philly))
+    for columns, reader in readers:
+        if set(columns) <= set(header):
+            rows = read_rows(data, Tally(str(path)))
+            rows.ignore_others(columns)
+            return reader(rows, path)
+    raise InputError(
+        f"{path}: no list of machines has the columns {', '.join(map(shown, header[:6]))}; known: Tiresias's cluster "
+        "file, openb's nodes, Philly's machine list, node-link JSON"
+    )
+
+
+def _tiresias(rows: Rows, path: Path) -> Cluster:
+    from gangopt.topology import Cluster
+
+    rows.numbers(*_TIRESIAS[:3], least=1, whole=True)
+    rows.numbers(*_TIRESIAS[3:])
+    if rows.frame.height != 1:
+        raise InputError(f"{path}: {rows.frame.height} rows, a cluster file of the Tiresias simulator has one")
+    row = rows.frame.row(0, named=True)
+    total = row["num_switch"] * row["num_node_p_switch"] * row["num_gpu_p_node"]
+    if total > MAX_GPUS:
+        raise InputError(f"{path}: {total} GPUs, at most {MAX_GPUS} are read")
+    return Cluster.uniform(
+        racks=row["num_switch"],
+        machines_per_rack=row["num_node_p_switch"],
+        gpus_per_slot=row["num_gpu_p_node"],
+        capacities={"cpu": row["num_cpu_p_node"], "memory": row["mem_p_node"]},
+        name=path.stem,
+        source=f"file {path.name}, cluster of the Tiresias simulator",
+    )
+
+
+def _openb(rows: Rows, path: Path) -> Cluster:
+    rows.names("sn")
+    rows.names("model", optional=True)
+    rows.numbers("cpu_milli", "memory_mib")
+    rows.numbers("gpu", whole=True)
+    machines = [
+        (row["sn"], row["gpu"], row["model"], {"cpu": row["cpu_milli"] / 1000, "memory": row["memory_mib"] / 1024})
+        for row in rows.frame.iter_rows(named=True)
+    ]
+    return _cluster(machines, rows, path, "nodes of an openb cluster")
+
+
+def _philly(rows: Rows, path: Path) -> Cluster:
+    import polars as pl
+
+    rows.names("machineId")
+    rows.numbers("number of GPUs", whole=True)
+    unit = pl.col("single GPU mem").str.strip_chars().str.strip_suffix("GB")
+    rows.frame = rows.frame.with_columns(unit.alias("single GPU mem"))
+    rows.numbers("single GPU mem", above=0)
+    machines = [
+        (row["machineId"], row["number of GPUs"], None, {"gpu_memory": row["single GPU mem"]})
+        for row in rows.frame.iter_rows(named=True)
+    ]
+    return _cluster(machines, rows, path, "machines of Philly")
+
+
+def _cluster(
+    machines: Sequence[tuple[str, int, str | None, dict[str, float]]], rows: Rows, path: Path, what: str
+) -> Cluster:
+    """Return the cluster of named machines in one rack, with one slot a machine."""
+    import networkx as nx
+
+    from gangopt.topology import Cluster
+
+    if sum(gpus for _, gpus, _, _ in machines) > MAX_GPUS:
+        raise InputError(f"{path}: more than {MAX_GPUS} GPUs")
+    graph: Any = nx.DiGraph(name=path.stem, source=f"file {path.name}, {what}")
+    graph.add_node("cluster", level="cluster")
+    graph.add_node("rack", level="rack")
+    graph.add_edge("cluster", "rack")
+    for line, (label, gpus, kind, capacities) in zip(rows.frame["line"], machines, strict=True):
+        if label in graph:
+            raise InputError(f"{path}: line {line}: machine {shown(label)} stands on an earlier line too")
+        graph.add_node(label, level="machine", capacities=capacities, gpu_type=kind if gpus else None)
+        graph.add_edge("rack", label)
+        for gpu in range(gpus):
+            graph.add_node(f"{label}.gpu{gpu}", level="gpu")
+            graph.add_edge(label, f"{label}.gpu{gpu}")
+    return Cluster.from_graph(graph)
