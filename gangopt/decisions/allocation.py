@@ -20,10 +20,10 @@ PROBLEM = Problem(
     document="gangopt.instances.allocation.document:AllocationDocument",
     solution_document="gangopt.instances.allocation.document:AllocationSolutionDocument",
     forms={
-        "literal": Form("literal", f"{_FORMS}_literal", "the nonlinear integer program as printed", linear=False),
-        "choice": Form("choice", f"{_FORMS}_choice", "one binary for every job and non-dominated configuration"),
+        "literal": Form("literal", f"{_FORMS}.literal", "the nonlinear integer program as printed", linear=False),
+        "choice": Form("choice", f"{_FORMS}.choice", "one binary for every job and non-dominated configuration"),
         "counts": Form(
-            "counts", f"{_FORMS}_counts", "equal jobs merged: one integer for every class and configuration"
+            "counts", f"{_FORMS}.counts", "equal jobs merged: one integer for every class and configuration"
         ),
     },
     methods={

@@ -22,8 +22,11 @@ from pyomo.repn.plugins.lp_writer import LPWriter
 
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, ModelTooLargeError
-from gangopt.formulations import allocation_choice, allocation_configurations, allocation_counts, allocation_literal
-from gangopt.formulations.allocation_configurations import capacity_rows, class_configurations, job_configurations
+from gangopt.formulations.allocation import choice as allocation_choice
+from gangopt.formulations.allocation import configurations as allocation_configurations
+from gangopt.formulations.allocation import counts as allocation_counts
+from gangopt.formulations.allocation import literal as allocation_literal
+from gangopt.formulations.allocation.configurations import capacity_rows, class_configurations, job_configurations
 from gangopt.instances.allocation.generate import random
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound

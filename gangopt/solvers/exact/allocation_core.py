@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.formulations.allocation_configurations import Configurations, capacity_rows
+from gangopt.formulations.allocation.configurations import Configurations, capacity_rows
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.exact.allocation_dual import Selection
 
@@ -76,7 +76,7 @@ def core_model(
     from pyomo.core.expr.numeric_expr import LinearExpression
     from pyomo.environ import Block, ConcreteModel, Constraint, NonNegativeReals, Objective, Var, minimize
 
-    from gangopt.formulations.allocation_counts import fill_counts
+    from gangopt.formulations.allocation.counts import fill_counts
 
     model = ConcreteModel(name=f"{instance.name} core")
     model.allocation = Block()
@@ -120,7 +120,7 @@ def solve_core(
     """
     import time
 
-    from gangopt.formulations.allocation_counts import read_counts
+    from gangopt.formulations.allocation.counts import read_counts
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()

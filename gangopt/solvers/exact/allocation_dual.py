@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InfeasibleError
-from gangopt.formulations.allocation_configurations import Configurations, capacity_rows, on_the_frontier
+from gangopt.formulations.allocation.configurations import Configurations, capacity_rows, on_the_frontier
 from gangopt.instances.allocation.instance import AllocationInstance, TimeGrid, equal_job_classes
 from gangopt.solvers.exact.clock import Clock, OutOfTime
 

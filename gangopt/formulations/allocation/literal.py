@@ -25,7 +25,7 @@ from pyomo.environ import (
 )
 
 from gangopt.base.errors import InputError
-from gangopt.formulations.allocation_configurations import capacity_rows
+from gangopt.formulations.allocation.configurations import capacity_rows
 from gangopt.formulations.deadline import require_time
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size

@@ -16,7 +16,7 @@ import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, Expression, Set, Var, value
 
-from gangopt.formulations.allocation_configurations import Configurations, capacity_rows, job_configurations
+from gangopt.formulations.allocation.configurations import Configurations, capacity_rows, job_configurations
 from gangopt.formulations.deadline import paced
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size

@@ -25,8 +25,8 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.formulations.allocation_choice import add_capacity
-from gangopt.formulations.allocation_configurations import Configurations, class_configurations
+from gangopt.formulations.allocation.choice import add_capacity
+from gangopt.formulations.allocation.configurations import Configurations, class_configurations
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

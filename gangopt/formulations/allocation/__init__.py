@@ -1,0 +1,1 @@
+"""Formulations of the problem `allocation` as Pyomo models."""
