@@ -7,7 +7,7 @@ from gangopt.registry import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations"
-_REPORTED = "gangopt.formulations.auction_goal:mean_from_goal"
+_REPORTED = "gangopt.formulations.auction.goal:mean_from_goal"
 _GENERATORS = "gangopt.instances.auction.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.auction"
 
@@ -27,19 +27,19 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "nested_flow",
-                f"{_FORMS}.auction_nested_flow",
+                f"{_FORMS}.auction.nested_flow",
                 "bundles without places; machines cut by patterns, racks filled along a flow: almost no gap",
                 reported=_REPORTED,
             ),
             Form(
                 "places",
-                f"{_FORMS}.auction_places",
+                f"{_FORMS}.auction.places",
                 "a binary for every app, level, place and number of GPUs; a capacity for every machine and rack",
                 reported=_REPORTED,
             ),
             Form(
                 "bids",
-                f"{_FORMS}.auction_bids",
+                f"{_FORMS}.auction.bids",
                 "the published program: a binary for every app and set of GPUs; exponential, for small cases",
                 reported=_REPORTED,
             ),

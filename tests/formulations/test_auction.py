@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, maximize, value
 
 from gangopt.base.errors import ModelTooLargeError
-from gangopt.formulations.auction_bids import bids_model, fill_bids, hint_bids, read_bids
-from gangopt.formulations.auction_columns import Column, app_columns, app_groups
-from gangopt.formulations.auction_goal import goal_of, mean_from_goal
-from gangopt.formulations.auction_nested_flow import (
+from gangopt.formulations.auction.bids import bids_model, fill_bids, hint_bids, read_bids
+from gangopt.formulations.auction.columns import Column, app_columns, app_groups
+from gangopt.formulations.auction.goal import goal_of, mean_from_goal
+from gangopt.formulations.auction.nested_flow import (
     fill_nested_flow,
     hint_nested_flow,
     nested_flow_model,
     nested_flow_plan,
     read_nested_flow,
 )
-from gangopt.formulations.auction_places import fill_places, hint_places, places_model, read_places
-from gangopt.formulations.auction_racks import plan_of
+from gangopt.formulations.auction.places import fill_places, hint_places, places_model, read_places
+from gangopt.formulations.auction.racks import plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK, AppBid
 from gangopt.solvers.highs import compile_model, solve_model
 from gangopt.solvers.highs.session import current_values
@@ -197,7 +197,7 @@ def test_machines_of_many_patterns_are_cut_piece_by_piece():
 @given(instance=cases.auctions())
 def test_cutting_piece_by_piece_has_the_same_optimum(instance):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gangopt.formulations.auction_racks.MAX_PATTERNS", 1)
+        patch.setattr("gangopt.formulations.auction.racks.MAX_PATTERNS", 1)
         model = nested_flow_model(instance)
         assert solve_model(model).termination == "optimal"
         solution = read_nested_flow(model, instance)

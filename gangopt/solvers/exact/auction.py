@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import Literal
 
-from gangopt.formulations.auction_goal import mean_from_goal
+from gangopt.formulations.auction.goal import mean_from_goal
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangopt.base.errors import SolverError
-from gangopt.formulations.auction_columns import app_columns, app_groups
-from gangopt.formulations.auction_goal import goal_of, mean_from_goal
-from gangopt.formulations.auction_places import places_model, read_places
-from gangopt.formulations.auction_racks import MAX_PATTERNS, plan_of
+from gangopt.formulations.auction.columns import app_columns, app_groups
+from gangopt.formulations.auction.goal import goal_of, mean_from_goal
+from gangopt.formulations.auction.places import places_model, read_places
+from gangopt.formulations.auction.racks import MAX_PATTERNS, plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution, Payment

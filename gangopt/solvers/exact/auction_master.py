@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import SolverError
-from gangopt.formulations.auction_placing import choices_from
+from gangopt.formulations.auction.placing import choices_from
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution
@@ -82,10 +82,10 @@ class Master:
         from pyomo.environ import ConcreteModel, Objective, maximize
         from scipy.sparse import csc_matrix, csr_matrix
 
-        from gangopt.formulations.auction_columns import app_columns, app_groups
-        from gangopt.formulations.auction_goal import goal_of
-        from gangopt.formulations.auction_nested_flow import fill_nested_flow
-        from gangopt.formulations.auction_racks import plan_of
+        from gangopt.formulations.auction.columns import app_columns, app_groups
+        from gangopt.formulations.auction.goal import goal_of
+        from gangopt.formulations.auction.nested_flow import fill_nested_flow
+        from gangopt.formulations.auction.racks import plan_of
         from gangopt.solvers.exact.by_form import settings_of
         from gangopt.solvers.highs import Session, compile_model
 
@@ -192,7 +192,7 @@ class Master:
 
     def read(self, optimum: Optimum) -> AuctionSolution:
         """Return the bundles of a selection that the model itself gave."""
-        from gangopt.formulations.auction_nested_flow import read_nested_flow
+        from gangopt.formulations.auction.nested_flow import read_nested_flow
         from gangopt.solvers.highs import load_values
 
         assert optimum.values is not None

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from gangopt.formulations.auction_columns import app_columns
-from gangopt.formulations.auction_places import read_places
-from gangopt.formulations.auction_rows import weighted
+from gangopt.formulations.auction.columns import app_columns
+from gangopt.formulations.auction.places import read_places
+from gangopt.formulations.auction.rows import weighted
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.solvers.contract import Controls

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gangopt.formulations.auction_columns import Column
-from gangopt.formulations.auction_racks import Plan, RackClass
+from gangopt.formulations.auction.columns import Column
+from gangopt.formulations.auction.racks import Plan, RackClass
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK, Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gangopt.formulations.auction_columns import Group
+from gangopt.formulations.auction.columns import Group
 from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance
 

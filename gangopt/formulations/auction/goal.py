@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gangopt.formulations.auction_columns import Column, app_columns
+from gangopt.formulations.auction.columns import Column, app_columns
 from gangopt.instances.auction.bids import CLUSTER
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.score import score_of_logs

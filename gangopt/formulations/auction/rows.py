@@ -9,7 +9,7 @@ from typing import Any
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Constraint, Expression
 
-from gangopt.formulations.auction_goal import Goal
+from gangopt.formulations.auction.goal import Goal
 
 __all__ = ["Chooser", "add_goal", "weighted"]
 

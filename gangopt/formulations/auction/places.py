@@ -17,10 +17,10 @@ from typing import Any
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, Set, Var, maximize, value
 
-from gangopt.formulations.auction_columns import app_columns
-from gangopt.formulations.auction_goal import goal_of
-from gangopt.formulations.auction_placing import Choice, choices_from, give_out
-from gangopt.formulations.auction_rows import Chooser, add_goal, weighted
+from gangopt.formulations.auction.columns import app_columns
+from gangopt.formulations.auction.goal import goal_of
+from gangopt.formulations.auction.placing import Choice, choices_from, give_out
+from gangopt.formulations.auction.rows import Chooser, add_goal, weighted
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance, log_of

@@ -34,11 +34,11 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.formulations.auction_columns import app_columns, app_groups
-from gangopt.formulations.auction_goal import Goal, goal_of
-from gangopt.formulations.auction_placing import Flows, choices_from, choices_of, place
-from gangopt.formulations.auction_racks import Plan, plan_of
-from gangopt.formulations.auction_rows import Chooser, add_goal, weighted
+from gangopt.formulations.auction.columns import app_columns, app_groups
+from gangopt.formulations.auction.goal import Goal, goal_of
+from gangopt.formulations.auction.placing import Flows, choices_from, choices_of, place
+from gangopt.formulations.auction.racks import Plan, plan_of
+from gangopt.formulations.auction.rows import Chooser, add_goal, weighted
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance, log_of

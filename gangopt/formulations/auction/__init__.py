@@ -1,0 +1,1 @@
+"""Formulations of the problem `auction` as Pyomo models."""
