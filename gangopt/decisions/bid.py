@@ -6,7 +6,7 @@ from gangopt.registry import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 
-_FORMS = "gangopt.formulations.bid"
+_FORMS = "gangopt.formulations.bid.forms"
 _GENERATORS = "gangopt.instances.bid.generate"
 _HEURISTICS = "gangopt.solvers.heuristics.bid"
 

@@ -10,7 +10,7 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, value
 
 import gangopt
 from gangopt.base.errors import ModelTooLargeError
-from gangopt.formulations.bid import (
+from gangopt.formulations.bid.forms import (
     classes_model,
     fill_classes,
     fill_jobs,

@@ -160,7 +160,7 @@ class _Search:
         """Give each phase an equal share of what remains, and again those that were cut off while time is left."""
         if waiting and not self._over():
             # the import takes a second, which is no phase's share
-            import gangopt.formulations.bid
+            import gangopt.formulations.bid.forms
             import gangopt.solvers.exact.bid_queues_flow  # noqa: F401
         while waiting and not self._over():
             cut_off = []
@@ -195,7 +195,7 @@ class _Search:
 
     def _by_highs(self, alone: BidInstance, item: _Queues, chosen: SolveSettings) -> QueueSplit:
         """Return the better queues and the better bound of those found and those of HiGHS on form `classes`."""
-        from gangopt.formulations.bid import classes_model, hint_classes, read_classes
+        from gangopt.formulations.bid.forms import classes_model, hint_classes, read_classes
         from gangopt.formulations.deadline import OutOfTime, building_within
         from gangopt.solvers.highs import solve_model
 

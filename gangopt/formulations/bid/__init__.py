@@ -1,0 +1,1 @@
+"""Formulations of the problem `bid` as Pyomo models."""
