@@ -25,13 +25,13 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "places",
-                "gangopt.formulations.fair_share_places",
+                "gangopt.formulations.fair_share.places",
                 "a binary for every app, place and count of GPUs; a capacity for every machine, rack and the cluster",
                 relaxes=True,
             ),
             Form(
                 "patterns",
-                "gangopt.formulations.fair_share_patterns",
+                "gangopt.formulations.fair_share.patterns",
                 "bundles without places; the equal machines of each rack are cut by patterns",
                 relaxes=True,
             ),

@@ -194,7 +194,7 @@ def _rho(market: Market, given: Given) -> tuple[float, ...]:
 def _dominated(market: Market, given: Given, controls: Controls) -> tuple[bool | None, Given | None]:
     """Maximise the sum of gains where nobody loses and somebody gains; infeasible if and only if efficient."""
     from gangopt.formulations.deadline import OutOfTime, building_within
-    from gangopt.formulations.fair_share_certificates import fill_dominating, read_allocation
+    from gangopt.formulations.fair_share.certificates import fill_dominating, read_allocation
 
     model = _model("dominating")
     try:
@@ -222,7 +222,7 @@ def _dominates(market: Market, found: Given, given: Given) -> bool:
 
 def _envy(market: Market, given: Given, controls: Controls) -> tuple[Envy, ...]:
     """Return the pairs whose envy is positive; the optimum of the model has to be the sum of their differences."""
-    from gangopt.formulations.fair_share_certificates import fill_envy
+    from gangopt.formulations.fair_share.certificates import fill_envy
 
     if len(market.apps) == 1:
         return ()
@@ -244,7 +244,7 @@ def _envy(market: Market, given: Given, controls: Controls) -> tuple[Envy, ...]:
 def _shared(market: Market, controls: Controls) -> tuple[bool | None, Given | None]:
     """Look for an allocation that gives every app rho of at most 1."""
     from gangopt.formulations.deadline import OutOfTime, building_within
-    from gangopt.formulations.fair_share_certificates import fill_sharing, read_allocation
+    from gangopt.formulations.fair_share.certificates import fill_sharing, read_allocation
 
     model = _model("sharing")
     try:

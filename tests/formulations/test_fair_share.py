@@ -15,11 +15,12 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, ModelTooLargeError
-from gangopt.formulations import fair_share_patterns, size
-from gangopt.formulations.fair_share_drf import fill_dominant_share
-from gangopt.formulations.fair_share_options import best_inside, cheapest, given_counts, options_of
-from gangopt.formulations.fair_share_patterns import fill_patterns, hint_patterns, patterns_model, read_patterns
-from gangopt.formulations.fair_share_places import fill_places, hint_places, places_model, read_places
+from gangopt.formulations import size
+from gangopt.formulations.fair_share import patterns as fair_share_patterns
+from gangopt.formulations.fair_share.drf import fill_dominant_share
+from gangopt.formulations.fair_share.options import best_inside, cheapest, given_counts, options_of
+from gangopt.formulations.fair_share.patterns import fill_patterns, hint_patterns, patterns_model, read_patterns
+from gangopt.formulations.fair_share.places import fill_places, hint_places, places_model, read_places
 from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.fair_share.generate import bid_of, random
 from gangopt.instances.fair_share.instance import FairShareInstance

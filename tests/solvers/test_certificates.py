@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyomo.environ import ConcreteModel, Objective, maximize, minimize, value
 
 from gangopt.base.errors import InfeasibleError
-from gangopt.formulations.fair_share_certificates import fill_dominating, fill_envy, fill_sharing, read_allocation
+from gangopt.formulations.fair_share.certificates import fill_dominating, fill_envy, fill_sharing, read_allocation
 from gangopt.instances.auction.bids import AppBid, Bystander
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution

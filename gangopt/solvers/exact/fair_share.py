@@ -10,9 +10,9 @@ from typing import Any
 from gangopt.base.errors import InfeasibleError, SolverError
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.formulations.fair_share_certificates import add_allocation, read_allocation, useful_bundles
-from gangopt.formulations.fair_share_goal import linear
-from gangopt.formulations.fair_share_options import cheapest, require_option
+from gangopt.formulations.fair_share.certificates import add_allocation, read_allocation, useful_bundles
+from gangopt.formulations.fair_share.goal import linear
+from gangopt.formulations.fair_share.options import cheapest, require_option
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution

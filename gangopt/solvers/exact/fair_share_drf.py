@@ -53,7 +53,7 @@ def _highest_level(market: Market, settled: Mapping[int, float]) -> float:
     """Return the greatest share that the apps which are not settled can all have."""
     from pyomo.environ import ConcreteModel, Objective, maximize
 
-    from gangopt.formulations.fair_share_drf import fill_dominant_share
+    from gangopt.formulations.fair_share.drf import fill_dominant_share
     from gangopt.solvers.highs import solve_model
 
     model = ConcreteModel(name="dominant share")

@@ -8,7 +8,7 @@ from typing import Any
 from pyomo.environ import Constraint, Expression, NonNegativeReals, Var, value
 
 from gangopt.formulations import rows
-from gangopt.formulations.fair_share_options import Option
+from gangopt.formulations.fair_share.options import Option
 
 __all__ = ["WIDEST", "add_goal", "hint_goal", "linear"]
 

@@ -33,9 +33,9 @@ from pyomo.environ import (
 )
 
 from gangopt.base.errors import InputError
-from gangopt.formulations.fair_share_goal import add_goal, hint_goal, linear
-from gangopt.formulations.fair_share_options import Option, best_inside, given_counts, options_of, require_option
-from gangopt.formulations.fair_share_places import add_resources
+from gangopt.formulations.fair_share.goal import add_goal, hint_goal, linear
+from gangopt.formulations.fair_share.options import Option, best_inside, given_counts, options_of, require_option
+from gangopt.formulations.fair_share.places import add_resources
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.fair_share.instance import FairShareInstance

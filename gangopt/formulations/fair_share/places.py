@@ -15,8 +15,8 @@ from typing import Any
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, RangeSet, Set, Var, minimize, value
 
-from gangopt.formulations.fair_share_goal import add_goal, hint_goal, linear
-from gangopt.formulations.fair_share_options import Option, best_inside, given_counts, options_of, require_option
+from gangopt.formulations.fair_share.goal import add_goal, hint_goal, linear
+from gangopt.formulations.fair_share.options import Option, best_inside, given_counts, options_of, require_option
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.fair_share.instance import FairShareInstance

@@ -26,10 +26,10 @@ from pyomo.environ import Constraint, Expression, NonNegativeReals, Param, Range
 
 from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.contract import check_empty
-from gangopt.formulations.fair_share_goal import linear
-from gangopt.formulations.fair_share_options import Option, given_counts, options_of, require_option
-from gangopt.formulations.fair_share_patterns import add_patterns, bundles_anywhere, placed_options
-from gangopt.formulations.fair_share_places import add_bundles, chosen_options
+from gangopt.formulations.fair_share.goal import linear
+from gangopt.formulations.fair_share.options import Option, given_counts, options_of, require_option
+from gangopt.formulations.fair_share.patterns import add_patterns, bundles_anywhere, placed_options
+from gangopt.formulations.fair_share.places import add_bundles, chosen_options
 from gangopt.formulations.size import require_size
 from gangopt.instances import finish_time
 from gangopt.instances.fair_share.market import TOLERANCE, Market, better

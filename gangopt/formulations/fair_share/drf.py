@@ -19,7 +19,7 @@ from typing import Any
 from pyomo.environ import Constraint, Expression, NonNegativeReals, RangeSet, Set, Var
 
 from gangopt.formulations.contract import check_empty
-from gangopt.formulations.fair_share_goal import linear
+from gangopt.formulations.fair_share.goal import linear
 from gangopt.instances.fair_share.market import Market
 
 __all__ = ["fill_dominant_share"]

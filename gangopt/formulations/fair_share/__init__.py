@@ -1,0 +1,1 @@
+"""Formulations of the problem `fair_share` as Pyomo models."""
