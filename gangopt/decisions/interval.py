@@ -77,12 +77,12 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "joint",
-                "gangopt.formulations.interval",
+                "gangopt.formulations.interval.forms",
                 "configurations, levels and pieces on every server in one model; for small cases",
             ),
             Form(
                 "classes",
-                "gangopt.formulations.interval",
+                "gangopt.formulations.interval.forms",
                 "the same on classes of equal servers: a bound, which a packing of the pieces may reach",
             ),
         )

@@ -12,8 +12,8 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 
 import gangopt
 from gangopt.base.errors import ModelTooLargeError
-from gangopt.formulations import interval as forms
-from gangopt.formulations.interval_data import choices_of
+from gangopt.formulations.interval import forms
+from gangopt.formulations.interval.data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution

@@ -21,9 +21,9 @@ from typing import Any
 from gangopt.base.errors import InputError
 from gangopt.decisions import problems
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.formulations.interval_classes import classes_model, count_pieces, hint_classes, read_classes
-from gangopt.formulations.interval_data import IntervalData, choices_of
-from gangopt.formulations.interval_joint import count_columns, hint_joint, joint_model, read_joint
+from gangopt.formulations.interval.classes import classes_model, count_pieces, hint_classes, read_classes
+from gangopt.formulations.interval.data import IntervalData, choices_of
+from gangopt.formulations.interval.joint import count_columns, hint_joint, joint_model, read_joint
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement.instance import PlacementInstance

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.formulations.interval_data import Choice, IntervalData
+from gangopt.formulations.interval.data import Choice, IntervalData
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.solvers.contract import Controls
 

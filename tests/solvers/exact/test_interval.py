@@ -7,7 +7,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.formulations.interval_data import choices_of
+from gangopt.formulations.interval.data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyomo.environ import Binary, Constraint, Expression, RangeSet, Var, value
 
-from gangopt.formulations.interval_data import Choice, IntervalData
+from gangopt.formulations.interval.data import Choice, IntervalData
 from gangopt.formulations.rows import linear
 from gangopt.instances.allocation.instance import AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution

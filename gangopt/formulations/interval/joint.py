@@ -7,8 +7,8 @@ from typing import Any
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, RangeSet, Var, value
 
-from gangopt.formulations.interval_choices import Pieces, add_choices, chosen, hint_form, solution_of
-from gangopt.formulations.interval_data import Choice, IntervalData, choices_of
+from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, hint_form, solution_of
+from gangopt.formulations.interval.data import Choice, IntervalData, choices_of
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gangopt.formulations.interval_classes import classes_model, fill_classes, hint_classes, read_classes
-from gangopt.formulations.interval_joint import fill_joint, hint_joint, joint_model, read_joint
+from gangopt.formulations.interval.classes import classes_model, fill_classes, hint_classes, read_classes
+from gangopt.formulations.interval.joint import fill_joint, hint_joint, joint_model, read_joint
 
 __all__ = [
     "classes_model",

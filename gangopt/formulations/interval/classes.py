@@ -8,8 +8,8 @@ from typing import Any
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Constraint, NonNegativeIntegers, RangeSet, Var, value
 
-from gangopt.formulations.interval_choices import Pieces, add_choices, chosen, hint_form, key_of, solution_of
-from gangopt.formulations.interval_data import Choice, IntervalData, choices_of
+from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, hint_form, key_of, solution_of
+from gangopt.formulations.interval.data import Choice, IntervalData, choices_of
 from gangopt.formulations.placement_capacities import add_class_capacities
 from gangopt.formulations.placement_data import PlacementData
 from gangopt.formulations.placement_packing import pack_pieces

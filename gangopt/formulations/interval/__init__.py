@@ -1,0 +1,1 @@
+"""Formulations of the problem `interval` as Pyomo models."""
