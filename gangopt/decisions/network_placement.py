@@ -24,12 +24,12 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "level",
-                "gangopt.formulations.network_placement_level",
+                "gangopt.formulations.network_placement.level",
                 "a packing whose capacities follow from the level T between two bounds; equal servers merged",
             ),
             Form(
                 "literal",
-                "gangopt.formulations.network_placement_literal",
+                "gangopt.formulations.network_placement.literal",
                 "the published program, each product of a worker count and a server's place made linear",
             ),
         )

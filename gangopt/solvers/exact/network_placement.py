@@ -158,7 +158,7 @@ class _Run(Incumbent):
     def _model(self) -> Any:  # noqa: ANN401 - Pyomo is untyped
         from pyomo.environ import ConcreteModel, Objective
 
-        from gangopt.formulations.network_placement_level import fill_level
+        from gangopt.formulations.network_placement.level import fill_level
 
         begin = time.perf_counter()
         model = ConcreteModel(name=self.instance.name)
@@ -171,7 +171,7 @@ class _Run(Incumbent):
     def _solve_between(self, model: Any, lowest: float, highest: float) -> tuple[Termination, str | None] | None:  # noqa: ANN401
         from dataclasses import replace
 
-        from gangopt.formulations.network_placement_level import read_level, set_levels
+        from gangopt.formulations.network_placement.level import read_level, set_levels
         from gangopt.solvers.exact.by_form import settings_of
         from gangopt.solvers.highs import solve_model
 
@@ -204,7 +204,7 @@ class _Run(Incumbent):
 
         Where levels are too low for the known placement nothing else can contradict the claim that none is left.
         """
-        from gangopt.formulations.network_placement_level import hint_level, set_levels
+        from gangopt.formulations.network_placement.level import hint_level, set_levels
         from gangopt.solvers.highs import solve_model
 
         workers, hosts = self.solution.workers, set(self.solution.ps_hosts)

@@ -32,7 +32,7 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.formulations.network_placement_literal import add_resource_capacity
+from gangopt.formulations.network_placement.literal import add_resource_capacity
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

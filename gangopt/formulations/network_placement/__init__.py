@@ -1,0 +1,1 @@
+"""Formulations of the problem `network_placement` as Pyomo models."""
