@@ -22,9 +22,9 @@ PROBLEM = Problem(
     solution_document="gangopt.instances.parameters.document:ParametersSolutionDocument",
     forms={
         "assign": Form(
-            "assign", f"{_FORMS}_assign", "every block on every server, with cut parts and all three objectives"
+            "assign", f"{_FORMS}.assign", "every block on every server, with cut parts and all three objectives"
         ),
-        "groups": Form("groups", f"{_FORMS}_groups", "equal blocks merged into counts, cuts as merged servers"),
+        "groups": Form("groups", f"{_FORMS}.groups", "equal blocks merged into counts, cuts as merged servers"),
     },
     methods={
         item.name: item

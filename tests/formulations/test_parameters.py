@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, Var, minimize, value
 
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.formulations.parameters_assign import assign_model, fill_assign, hint_assign, read_assign
-from gangopt.formulations.parameters_groups import fill_groups, groups_model, hint_groups, read_groups
+from gangopt.formulations.parameters.assign import assign_model, fill_assign, hint_assign, read_assign
+from gangopt.formulations.parameters.groups import fill_groups, groups_model, hint_groups, read_groups
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.grouping import cut
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import gangopt
-from gangopt.formulations.parameters_assign import assign_model
-from gangopt.formulations.parameters_groups import groups_model
+from gangopt.formulations.parameters.assign import assign_model
+from gangopt.formulations.parameters.groups import groups_model
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters.instance import ParametersInstance
 

@@ -84,8 +84,8 @@ def improve(
 
 
 def _model(instance: ParametersInstance, objective: str, caps: Caps, start: ParametersSolution) -> tuple[str, Any, Any]:
-    from gangopt.formulations.parameters_assign import assign_model, hint_assign, read_assign
-    from gangopt.formulations.parameters_groups import groups_model, hint_groups, read_groups
+    from gangopt.formulations.parameters.assign import assign_model, hint_assign, read_assign
+    from gangopt.formulations.parameters.groups import groups_model, hint_groups, read_groups
 
     most_cuts = instance.servers - 1
     cuts = most_cuts if caps.requests is None else min(caps.requests - len(instance.sizes), most_cuts)

@@ -1,0 +1,1 @@
+"""Formulations of the problem `parameters` as Pyomo models."""
