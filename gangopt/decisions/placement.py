@@ -6,7 +6,7 @@ from gangopt.registry import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 
-_FORMS = "gangopt.formulations.placement"
+_FORMS = "gangopt.formulations.placement.forms"
 _REPORTED = f"{_FORMS}:reported_seconds"
 _SHARPENED = "gangopt.solvers.exact.placement_focus:sharpened"
 _HEURISTICS = "gangopt.solvers.heuristics.placement"

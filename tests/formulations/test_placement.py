@@ -13,11 +13,11 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 
 import gangopt
 from gangopt.base.errors import ModelTooLargeError
-from gangopt.formulations.placement_data import PlacementData, ServerClass, levels_of
-from gangopt.formulations.placement_levels import levels_model
-from gangopt.formulations.placement_packing import pack_pieces
-from gangopt.formulations.placement_pieces import fixed_levels_model, read_pieces
-from gangopt.formulations.placement_tasks import transfer_big_m
+from gangopt.formulations.placement.data import PlacementData, ServerClass, levels_of
+from gangopt.formulations.placement.levels import levels_model
+from gangopt.formulations.placement.packing import pack_pieces
+from gangopt.formulations.placement.pieces import fixed_levels_model, read_pieces
+from gangopt.formulations.placement.tasks import transfer_big_m
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.heuristics.placement import pack

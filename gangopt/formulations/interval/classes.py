@@ -10,9 +10,9 @@ from pyomo.environ import Constraint, NonNegativeIntegers, RangeSet, Var, value
 
 from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, hint_form, key_of, solution_of
 from gangopt.formulations.interval.data import Choice, IntervalData, choices_of
-from gangopt.formulations.placement_capacities import add_class_capacities
-from gangopt.formulations.placement_data import PlacementData
-from gangopt.formulations.placement_packing import pack_pieces
+from gangopt.formulations.placement.capacities import add_class_capacities
+from gangopt.formulations.placement.data import PlacementData
+from gangopt.formulations.placement.packing import pack_pieces
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

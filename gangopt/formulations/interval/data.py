@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.formulations.deadline import require_time
-from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
+from gangopt.formulations.placement.data import JobData, Level, PlacementData, levels_of
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.instances.interval.times import transfer_parts
 

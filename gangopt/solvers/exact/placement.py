@@ -18,8 +18,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from gangopt.formulations.deadline import building_within
-from gangopt.formulations.placement_data import PlacementData, levels_of
-from gangopt.formulations.placement_packing import pack_pieces
+from gangopt.formulations.placement.data import PlacementData, levels_of
+from gangopt.formulations.placement.packing import pack_pieces
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.contract import Controls, Outcome
 from gangopt.solvers.exact.clock import OutOfTime

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.formulations.placement_data import JobData, Level, PlacementData
-from gangopt.formulations.placement_levels import chosen_pieces, levels_model
-from gangopt.formulations.placement_packing import ClassPieces
+from gangopt.formulations.placement.data import JobData, Level, PlacementData
+from gangopt.formulations.placement.levels import chosen_pieces, levels_model
+from gangopt.formulations.placement.packing import ClassPieces
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.exact.placement_focus import focus, in_seconds
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, compile_model, load_values, solve_arrays

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gangopt.formulations.placement_data import PlacementData
-from gangopt.formulations.placement_packing import ClassPieces
+from gangopt.formulations.placement.data import PlacementData
+from gangopt.formulations.placement.packing import ClassPieces
 from gangopt.solvers.exact.exact_fit import LOOKS, exact_fit
 from gangopt.solvers.exact.placement_neighbourhoods import Held
 

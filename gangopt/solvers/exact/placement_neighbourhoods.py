@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.formulations.placement_data import PlacementData, levels_of
-from gangopt.formulations.placement_pieces import fixed_levels_model, hint_pieces, pieces_model, read_pieces
+from gangopt.formulations.placement.data import PlacementData, levels_of
+from gangopt.formulations.placement.pieces import fixed_levels_model, hint_pieces, pieces_model, read_pieces
 from gangopt.instances.placement.instance import PER_UNIT, PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyomo.environ import Constraint
 
 from gangopt.base.errors import ModelTooLargeError
-from gangopt.formulations.placement_pieces import hint_pieces, pieces_model, read_pieces
+from gangopt.formulations.placement.pieces import hint_pieces, pieces_model, read_pieces
 from gangopt.solvers.exact.placement_bound import levels_within
 from gangopt.solvers.exact.placement_focus import focus, in_seconds
 from gangopt.solvers.exact.placement_search import Search

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gangopt.formulations.placement_data import Level, PlacementData
+from gangopt.formulations.placement.data import Level, PlacementData
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.contract import Outcome, Termination

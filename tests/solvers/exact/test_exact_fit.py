@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.formulations.placement_data import PlacementData
+from gangopt.formulations.placement.data import PlacementData
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.exact.exact_fit import exact_fit
 from gangopt.solvers.exact.placement_fit import fit_pieces, fit_whole_jobs

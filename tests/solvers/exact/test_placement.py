@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gangopt
-from gangopt.formulations.placement_data import PlacementData, levels_of
-from gangopt.formulations.placement_pieces import pieces_model
+from gangopt.formulations.placement.data import PlacementData, levels_of
+from gangopt.formulations.placement.pieces import pieces_model
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import placement as method

@@ -7,7 +7,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.formulations.placement_data import PlacementData, levels_of
+from gangopt.formulations.placement.data import PlacementData, levels_of
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.heuristics.placement import optimus, pack, random, spread, theorem1

@@ -17,8 +17,8 @@ from pyomo.environ import (
 )
 
 from gangopt.formulations.deadline import require_time
-from gangopt.formulations.placement_data import JobData, PlacementData, levels_of
-from gangopt.formulations.placement_goal import add_goal
+from gangopt.formulations.placement.data import JobData, PlacementData, levels_of
+from gangopt.formulations.placement.goal import add_goal
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
 from gangopt.instances.placement.instance import PlacementInstance

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyomo.environ import Expression
 
-from gangopt.formulations.placement_data import PlacementData
+from gangopt.formulations.placement.data import PlacementData
 from gangopt.formulations.rows import linear
 from gangopt.instances.placement.instance import PlacementInstance
 

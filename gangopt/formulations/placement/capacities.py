@@ -7,7 +7,7 @@ from typing import Any
 
 from pyomo.environ import Constraint
 
-from gangopt.formulations.placement_data import PlacementData, ServerClass
+from gangopt.formulations.placement.data import PlacementData, ServerClass
 from gangopt.formulations.rows import linear
 
 __all__ = ["add_class_capacities"]

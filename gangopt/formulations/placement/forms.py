@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gangopt.formulations.placement_levels import fill_levels, hint_levels, levels_model, read_levels
-from gangopt.formulations.placement_pieces import fill_pieces, hint_pieces, pieces_model, read_pieces
-from gangopt.formulations.placement_tasks import fill_tasks, hint_tasks, read_tasks, tasks_model
+from gangopt.formulations.placement.levels import fill_levels, hint_levels, levels_model, read_levels
+from gangopt.formulations.placement.pieces import fill_pieces, hint_pieces, pieces_model, read_pieces
+from gangopt.formulations.placement.tasks import fill_tasks, hint_tasks, read_tasks, tasks_model
 
 if TYPE_CHECKING:
     from gangopt.instances.placement.instance import PlacementInstance

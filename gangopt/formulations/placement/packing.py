@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gangopt.formulations.placement_data import PlacementData
+from gangopt.formulations.placement.data import PlacementData
 
 __all__ = ["ClassPieces", "pack_pieces"]
 

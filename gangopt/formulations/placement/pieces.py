@@ -8,8 +8,8 @@ from typing import Any
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, RangeSet, Var, minimize, value
 
-from gangopt.formulations.placement_data import JobData, Level, PlacementData, levels_of
-from gangopt.formulations.placement_goal import add_goal_of_levels
+from gangopt.formulations.placement.data import JobData, Level, PlacementData, levels_of
+from gangopt.formulations.placement.goal import add_goal_of_levels
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

@@ -15,10 +15,10 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.formulations.placement_capacities import add_class_capacities
-from gangopt.formulations.placement_data import Level, PlacementData, levels_of
-from gangopt.formulations.placement_goal import add_goal_of_levels
-from gangopt.formulations.placement_packing import ClassPieces, pack_pieces
+from gangopt.formulations.placement.capacities import add_class_capacities
+from gangopt.formulations.placement.data import Level, PlacementData, levels_of
+from gangopt.formulations.placement.goal import add_goal_of_levels
+from gangopt.formulations.placement.packing import ClassPieces, pack_pieces
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising

@@ -1,0 +1,1 @@
+"""Formulations of the problem `placement` as Pyomo models."""
