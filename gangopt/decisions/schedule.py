@@ -24,12 +24,12 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "event",
-                "gangopt.formulations.schedule_event",
+                "gangopt.formulations.schedule.event",
                 "lengths of the sets that run between arrivals and completions, in order of completion; at any time",
             ),
             Form(
                 "slotted",
-                "gangopt.formulations.schedule_slotted",
+                "gangopt.formulations.schedule.slotted",
                 "whether each job runs in each slot; for instances with a slot",
             ),
         )

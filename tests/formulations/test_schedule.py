@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 
 import gangopt
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.formulations import schedule_event
-from gangopt.formulations.schedule_event import event_model, fill_event, hint_event, read_event, time_unit
-from gangopt.formulations.schedule_sets import maximal_sets, packing
-from gangopt.formulations.schedule_slotted import (
+from gangopt.formulations.schedule import event as schedule_event
+from gangopt.formulations.schedule.event import event_model, fill_event, hint_event, read_event, time_unit
+from gangopt.formulations.schedule.sets import maximal_sets, packing
+from gangopt.formulations.schedule.slotted import (
     fill_slotted,
     hint_slotted,
     horizon,

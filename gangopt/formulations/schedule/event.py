@@ -20,7 +20,7 @@ from pyomo.environ import Binary, Constraint, Expression, NonNegativeIntegers, N
 
 from gangopt.base.errors import ModelTooLargeError
 from gangopt.formulations.rows import linear, sum_of
-from gangopt.formulations.schedule_sets import Epoch, epochs, maximal_sets, packing
+from gangopt.formulations.schedule.sets import Epoch, epochs, maximal_sets, packing
 from gangopt.formulations.size import require_size
 from gangopt.formulations.whole_model import minimising
 from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution

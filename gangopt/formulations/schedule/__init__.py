@@ -1,0 +1,1 @@
+"""Formulations of the problem `schedule` as Pyomo models."""
