@@ -21,9 +21,13 @@ PROBLEM = Problem(
     solution_document="gangopt.instances.threshold.document:ThresholdSolutionDocument",
     forms={
         "linear": Form(
-            "linear", "gangopt.formulations.threshold", "weights of any number of features, a binary for every job"
+            "linear",
+            "gangopt.formulations.threshold.forms",
+            "weights of any number of features, a binary for every job",
         ),
-        "cut": Form("cut", "gangopt.formulations.threshold", "one feature: choice among the midpoints of its values"),
+        "cut": Form(
+            "cut", "gangopt.formulations.threshold.forms", "one feature: choice among the midpoints of its values"
+        ),
     },
     methods={
         item.name: item

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, value
 
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.formulations.threshold import (
+from gangopt.formulations.threshold.forms import (
     cut_model,
     fill_cut,
     fill_linear,

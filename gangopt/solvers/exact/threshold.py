@@ -84,7 +84,7 @@ def duplicates_bound(instance: ThresholdInstance) -> float:
 
 
 def _by_linear(instance: ThresholdInstance, controls: Controls, start: ThresholdSolution, bound: float) -> Outcome:
-    from gangopt.formulations.threshold import hint_linear, linear_model, read_linear
+    from gangopt.formulations.threshold.forms import hint_linear, linear_model, read_linear
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
@@ -162,7 +162,7 @@ def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: flo
     """
     from pyomo.environ import Constraint, Objective, Var, maximize
 
-    from gangopt.formulations.threshold import linear_model, read_linear
+    from gangopt.formulations.threshold.forms import linear_model, read_linear
     from gangopt.solvers.highs import SolveSettings, solve_model
 
     model = linear_model(instance)

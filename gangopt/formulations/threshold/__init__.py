@@ -1,0 +1,1 @@
+"""Formulations of the problem `threshold` as Pyomo models."""
