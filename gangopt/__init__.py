@@ -42,10 +42,10 @@ _HOMES = {
     "SolverError": "gangopt.base.errors",
     "Workload": "gangopt.instances.workload.workload",
     "compare": "gangopt.solvers.compare",
-    "load": "gangopt.instances.catalogue",
-    "names": "gangopt.instances.catalogue",
+    "load": "gangopt.catalogue",
+    "names": "gangopt.catalogue",
     "policies": "gangopt.policy_registry",
-    "problems": "gangopt.decisions",
+    "problems": "gangopt.registry.records",
     "replay": "gangopt.solvers.replay.run",
     "solve": "gangopt.solvers.solve",
 }
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gangopt.base.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
-    from gangopt.decisions import problems
-    from gangopt.instances.catalogue import load, names
+    from gangopt.catalogue import load, names
     from gangopt.instances.workload.workload import Workload
     from gangopt.policy_registry import policies
+    from gangopt.registry.records import problems
     from gangopt.solvers.compare import compare
     from gangopt.solvers.comparison import Comparison
     from gangopt.solvers.replay.run import replay

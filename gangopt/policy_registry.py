@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gangopt.base.arguments import bind, join_name, parameters_of, split_name, unknown
-from gangopt.registry import resolve
+from gangopt.registry.problem import resolve
 
 if TYPE_CHECKING:
     from gangopt.solvers.replay.records import Policy

@@ -7,7 +7,7 @@ from typing import Any
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import file_kind, read_json
-from gangopt.decisions import problems
+from gangopt.registry.records import problems
 from gangopt.solvers.comparison import Comparison
 from gangopt.solvers.pictures import (
     check_picture_suffix,

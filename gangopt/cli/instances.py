@@ -69,8 +69,8 @@ def _cluster_schema(solution: bool) -> dict[str, Any]:
 
 def _decision_schema(noun: str, solution: bool) -> dict[str, Any]:
     from gangopt.base.arguments import unknown
-    from gangopt.decisions import problems
-    from gangopt.registry import resolve
+    from gangopt.registry.problem import resolve
+    from gangopt.registry.records import problems
 
     if noun not in problems:
         raise unknown("decision", noun, [*problems, "cluster"])

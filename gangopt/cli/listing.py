@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gangopt.base.errors import InputError
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import entry, families, names
+from gangopt.catalogue import entry, families, names
 from gangopt.instances.workload.catalogue import workload_templates
+from gangopt.registry.records import problems
 
 __all__ = ["listing_json", "listing_text"]
 

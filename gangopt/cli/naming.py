@@ -16,7 +16,7 @@ __all__ = ["load_instance", "warn_of_hiding"]
 
 def load_instance(name: str) -> Instance:
     """Return the instance of a name or file; a file that is read in place of a named instance is told on stderr."""
-    from gangopt.instances.catalogue import load
+    from gangopt.catalogue import load
 
     warn_of_hiding(name)
     return load(name)
@@ -29,7 +29,7 @@ def warn_of_hiding(name: str) -> None:
     ----------
     name : what the command was given
     """
-    from gangopt.instances.catalogue import is_hidden
+    from gangopt.catalogue import is_hidden
 
     if is_hidden(name):
         typer.echo(f"gangopt: {shorten(name)} is read from the local file, not from the library", err=True)

@@ -127,7 +127,7 @@ def policies_command(as_json: AsJson = False) -> None:
     """List the policies of `replay` with their arguments."""
     from gangopt.base.arguments import parameters_of
     from gangopt.policy_registry import policies
-    from gangopt.registry import resolve
+    from gangopt.registry.problem import resolve
 
     rows = []
     for record in policies.values():

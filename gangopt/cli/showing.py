@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import file_kind, read_json
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import entry, to_document
-from gangopt.registry import resolve
+from gangopt.catalogue import entry, to_document
+from gangopt.registry.problem import resolve
+from gangopt.registry.records import problems
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster

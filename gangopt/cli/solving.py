@@ -102,7 +102,7 @@ def export(
 ) -> None:
     """Write a form of an instance as a model file."""
     from gangopt.base.jsonfile import file_kind
-    from gangopt.decisions import problems
+    from gangopt.registry.records import problems
     from gangopt.solvers.export import export as run_export
 
     check_output(output, inputs=[name])

@@ -12,8 +12,8 @@ from typing import Any
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError, shown
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.base.jsonfile import read_json
+from gangopt.catalogue import load
 from gangopt.instances.auction.instance import AuctionInstance
-from gangopt.instances.catalogue import load
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import Market, better, certifiable
 from gangopt.instances.finish_time import above_one

@@ -11,10 +11,10 @@ from typing import Any
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import GangoptError, InputError
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import load
-from gangopt.instances.catalogue import names as named_instances
-from gangopt.registry import Problem
+from gangopt.catalogue import load
+from gangopt.catalogue import names as named_instances
+from gangopt.registry.problem import Problem
+from gangopt.registry.records import problems
 from gangopt.solvers.comparison import Comparison, Row, failed_row
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.execution import Executor, run_tasks

@@ -6,7 +6,7 @@ import html
 
 from rich.table import Table
 
-from gangopt.decisions import problems
+from gangopt.registry.records import problems
 from gangopt.solvers.comparison import Comparison, MethodSummary, Row
 from gangopt.solvers.report import format_gap, format_number, render, text_table
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import GangoptError
-from gangopt.registry import Problem
+from gangopt.registry.problem import Problem
 from gangopt.solvers.contract import Controls, Outcome
 
 __all__ = ["uncontradicted"]

@@ -8,8 +8,8 @@ from itertools import islice
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import shorten
-from gangopt.decisions import problems
-from gangopt.registry import resolve
+from gangopt.registry.problem import resolve
+from gangopt.registry.records import problems
 from gangopt.solvers.result import Result
 from gangopt.solvers.resultfile import solution_json
 

@@ -12,8 +12,8 @@ from gangopt.base.arguments import unknown
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, file_kind, write_bytes, write_text
-from gangopt.decisions import problems
-from gangopt.registry import Form
+from gangopt.registry.problem import Form
+from gangopt.registry.records import problems
 
 __all__ = ["FORMATS", "Format", "export"]
 

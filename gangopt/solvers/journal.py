@@ -165,7 +165,7 @@ def _identity(instance: object) -> str:
     """Return text that changes whenever the instance does."""
     if isinstance(instance, str):
         return "\n".join([instance, *(f"{file} {_digest(file)}" for file in _files(instance))])
-    from gangopt.instances.catalogue import to_document
+    from gangopt.catalogue import to_document
 
     return json.dumps(to_document(instance), sort_keys=True)  # type: ignore[arg-type]
 

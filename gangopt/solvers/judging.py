@@ -12,7 +12,7 @@ from gangopt import __version__
 from gangopt.base import interrupts
 from gangopt.base.contract import Instance, Score
 from gangopt.base.errors import InfeasibleError, NoSolutionError, SolverError
-from gangopt.registry import Problem, resolve
+from gangopt.registry.problem import Problem, resolve
 from gangopt.solvers.contract import Controls, Outcome, SolutionStatus, Termination
 from gangopt.solvers.result import (
     PROVEN_GAP,

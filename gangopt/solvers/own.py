@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gangopt.base.errors import InputError
-from gangopt.registry import Problem
+from gangopt.registry.problem import Problem
 
 __all__ = ["Heuristic", "check_own", "check_sendable", "method_label", "takes_seed"]
 

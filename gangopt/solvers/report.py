@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gangopt.base.contract import Instance
-from gangopt.decisions import problems
+from gangopt.registry.records import problems
 from gangopt.solvers.decision_text import decision_lines
 from gangopt.solvers.result import PROVEN_GAP, Result
 

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from gangopt.base.errors import NoSolutionError
-from gangopt.decisions import problems
-from gangopt.registry import Sense
+from gangopt.registry.problem import Sense
+from gangopt.registry.records import problems
 from gangopt.solvers.contract import SolutionStatus, Termination
 
 __all__ = [

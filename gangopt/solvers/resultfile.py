@@ -12,8 +12,8 @@ import numpy as np
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import read_json
-from gangopt.decisions import problems
-from gangopt.registry import Problem, resolve
+from gangopt.registry.problem import Problem, resolve
+from gangopt.registry.records import problems
 from gangopt.solvers.result import Result
 
 __all__ = ["read_solution", "result_json", "solution_json"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gangopt.base.contract import Instance, Score
-from gangopt.registry import Problem, resolve
+from gangopt.registry.problem import Problem, resolve
 from gangopt.solvers.comparison import Row
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.result import Result, is_contradicted, is_proven, proof_gap, relative_gap

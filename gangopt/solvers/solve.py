@@ -12,9 +12,9 @@ from typing import Any
 from gangopt.base import interrupts
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import load
-from gangopt.registry import Method, Problem, resolve
+from gangopt.catalogue import load
+from gangopt.registry.problem import Method, Problem, resolve
+from gangopt.registry.records import problems
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
 from gangopt.solvers.contradiction import uncontradicted
 from gangopt.solvers.judging import judged_result, run_heuristic

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.auction import exact
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.networks.models import MODELS
 from gangopt.solvers.heuristics.network_placement import packlimit
 from gangopt.solvers.network_sequence import compare_sequences, figure3_cluster, figure3_jobs, random_jobs

@@ -8,8 +8,8 @@ import pytest
 
 import gangopt
 from gangopt.base.jsonfile import read_json, write_json
+from gangopt.catalogue import to_document
 from gangopt.cli import run
-from gangopt.instances.catalogue import to_document
 from gangopt.solvers.certificate_report import exchange
 
 

@@ -7,8 +7,8 @@ import pytest
 import gangopt
 from gangopt.base.errors import NoSolutionError
 from gangopt.base.jsonfile import write_json
+from gangopt.catalogue import to_document
 from gangopt.cli import run
-from gangopt.instances.catalogue import to_document
 from gangopt.solvers.comparison import Comparison
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gangopt.base.errors import InputError
+from gangopt.catalogue import load, to_document
 from gangopt.cli.experiment import experiment_app
-from gangopt.instances.catalogue import load, to_document
 
 
 def run(*arguments):

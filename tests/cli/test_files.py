@@ -11,7 +11,7 @@ import pytest
 
 import gangopt
 from gangopt.base.jsonfile import write_json
-from gangopt.instances.catalogue import to_document
+from gangopt.catalogue import to_document
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
 LONG = "a" * 300

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import write_json
+from gangopt.catalogue import to_document
 from gangopt.cli.fit import fit_app
-from gangopt.instances.catalogue import to_document
 
 THETA = {"async": (2.83, 3.92, 0.0, 0.11), "sync": (1.02, 2.78, 4.92, 0.0, 0.02)}
 

@@ -10,9 +10,9 @@ import pytest
 from pyomo.environ import Constraint, Expression, Param, RangeSet, Set, Var
 
 import gangopt
+from gangopt.catalogue import entries
 from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.auction.instance import AuctionInstance
-from gangopt.instances.catalogue import entries
 
 PAGE = Path(__file__).parents[2] / "docs" / "decisions" / "auction.md"
 PROBLEM = gangopt.problems["auction"]

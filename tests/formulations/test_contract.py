@@ -8,7 +8,7 @@ from pyomo.environ import Block, ConcreteModel, Expression, Var
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.formulations import contract
-from gangopt.registry import resolve
+from gangopt.registry.problem import resolve
 from gangopt.solvers.highs import solve_model
 
 FORMS = [(noun, name) for noun, problem in gangopt.problems.items() for name in problem.forms]

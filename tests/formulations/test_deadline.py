@@ -2,9 +2,9 @@ import itertools
 
 import pytest
 
-from gangopt.decisions import problems
+from gangopt.catalogue import load
 from gangopt.formulations.deadline import LEAST_SECONDS_PER_COLUMN, OutOfTime, building_within, paced, require_time
-from gangopt.instances.catalogue import load
+from gangopt.registry.records import problems
 
 SMALL = {
     "allocation/random?jobs=3&max_tasks=3&mode=async": ("literal", "choice", "counts"),

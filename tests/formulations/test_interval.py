@@ -12,10 +12,10 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 
 import gangopt
 from gangopt.base.errors import ModelTooLargeError
+from gangopt.catalogue import load
 from gangopt.formulations.interval import forms
 from gangopt.formulations.interval.data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.highs import SolveSettings, solve_model

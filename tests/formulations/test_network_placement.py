@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, value
 
 from gangopt.base.errors import ModelTooLargeError
+from gangopt.catalogue import load
 from gangopt.formulations.network_placement.level import fill_level, hint_level, level_model, read_level, set_levels
 from gangopt.formulations.network_placement.literal import fill_literal, hint_literal, literal_model, read_literal
-from gangopt.instances.catalogue import load
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance, NetworkPlacementSolution
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.solve import solve

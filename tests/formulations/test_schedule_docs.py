@@ -8,7 +8,7 @@ import pytest
 from pyomo.environ import Constraint, Expression, Param, Set, Var
 
 import gangopt
-from gangopt.instances.catalogue import entries
+from gangopt.catalogue import entries
 from gangopt.instances.schedule.generate import random
 from gangopt.solvers.bounds import BOUNDS
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json, write_json
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import entries, entry, families, load, names, read_document, to_document
-from gangopt.registry import resolve
+from gangopt.catalogue import entries, entry, families, load, names, read_document, to_document
+from gangopt.registry.problem import resolve
+from gangopt.registry.records import problems
 
 EVERY = names()
 
@@ -53,7 +53,7 @@ def test_every_index_record_says_where_it_comes_from(name):
 def test_every_stored_solution_is_worth_what_the_index_says(name):
     record, instance = entry(name), load(name)
     problem = problems[instance.noun]
-    folder = resolve("gangopt.instances.catalogue:_folder")(instance.noun)
+    folder = resolve("gangopt.catalogue:_folder")(instance.noun)
     document = resolve(problem.solution_document).model_validate(json.loads((folder / record.solution).read_text()))
     solution = document.to_solution()
     assert instance.check(solution) == []

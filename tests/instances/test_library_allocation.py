@@ -5,8 +5,8 @@ import pytest
 import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import parse_json
+from gangopt.catalogue import _folder, entries
 from gangopt.instances.allocation.document import AllocationSolutionDocument
-from gangopt.instances.catalogue import _folder, entries
 
 ENTRIES = entries("allocation")
 

@@ -7,10 +7,10 @@ import pytest
 import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import parse_json
+from gangopt.catalogue import _folder, entries
 from gangopt.instances.auction.document import AuctionSolutionDocument
 from gangopt.instances.auction.generate import random
 from gangopt.instances.auction.text import describe, describe_solution
-from gangopt.instances.catalogue import _folder, entries
 
 ENTRIES = entries("auction")
 F = Fraction

@@ -5,7 +5,7 @@ import pytest
 import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import read_json
-from gangopt.instances.catalogue import entries, load
+from gangopt.catalogue import entries, load
 from gangopt.instances.interval.document import IntervalSolutionDocument
 from gangopt.instances.library import __path__ as library
 

@@ -7,7 +7,7 @@ import pytest
 import gangopt
 from gangopt.base.document import validate
 from gangopt.base.jsonfile import parse_json
-from gangopt.instances.catalogue import _folder, entries
+from gangopt.catalogue import _folder, entries
 from gangopt.instances.parameters.document import ParametersSolutionDocument
 
 ENTRIES = entries("parameters")

@@ -4,7 +4,7 @@ from importlib import resources
 import pytest
 
 from gangopt.base.document import validate
-from gangopt.instances.catalogue import entries, load
+from gangopt.catalogue import entries, load
 from gangopt.instances.schedule.document import ScheduleSolutionDocument
 from gangopt.solvers.solve import solve
 

@@ -5,7 +5,7 @@ from importlib import resources
 import pytest
 
 from gangopt.base.document import validate
-from gangopt.instances.catalogue import entries, load
+from gangopt.catalogue import entries, load
 from gangopt.instances.threshold.document import ThresholdSolutionDocument
 from gangopt.instances.threshold.generate import figure3
 from gangopt.solvers.solve import solve

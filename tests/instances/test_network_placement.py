@@ -4,7 +4,7 @@ import pytest
 import gangopt
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import entries, load
+from gangopt.catalogue import entries, load
 from gangopt.instances.network_placement.document import NetworkPlacementSolutionDocument
 from gangopt.instances.network_placement.instance import (
     NetworkPlacementInstance,

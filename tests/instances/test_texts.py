@@ -3,7 +3,7 @@
 import pytest
 
 import gangopt
-from gangopt.registry import resolve
+from gangopt.registry.problem import resolve
 
 LARGE = [
     "placement/random?servers=40&jobs=40&seed=1",

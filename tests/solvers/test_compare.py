@@ -15,7 +15,7 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.base.jsonfile import write_json
-from gangopt.instances.catalogue import to_document
+from gangopt.catalogue import to_document
 from gangopt.solvers.comparison import Comparison, Row
 from gangopt.solvers.comparison_report import comparison_text, html_report
 from gangopt.solvers.contract import Outcome

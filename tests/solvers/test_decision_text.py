@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 import gangopt
-from gangopt.decisions import problems
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.registry import resolve
+from gangopt.registry.problem import resolve
+from gangopt.registry.records import problems
 from gangopt.solvers.decision_text import SHOWN, WIDTH, decision_lines
 from gangopt.solvers.report import result_text
 

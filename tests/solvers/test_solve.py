@@ -8,7 +8,7 @@ import pytest
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError
 from gangopt.base.jsonfile import write_json
-from gangopt.instances.catalogue import to_document
+from gangopt.catalogue import to_document
 from gangopt.solvers.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 

@@ -162,7 +162,7 @@ def optimus_testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, s
 
 
 def _copies(chosen: list[int], left: np.ndarray) -> AllocationInstance:
-    from gangopt.instances.catalogue import load
+    from gangopt.catalogue import load
 
     base = load("allocation/optimus-testbed")
     assert isinstance(base, AllocationInstance)

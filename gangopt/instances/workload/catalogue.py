@@ -14,7 +14,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.signs import signs_of
 from gangopt.instances.workload.workload import Workload
-from gangopt.registry import Family
+from gangopt.registry.problem import Family
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster

@@ -115,7 +115,7 @@ def _best_known(master: Master, optimum: Optimum, bundles: tuple[Bundle, ...]) -
 
 def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:
     """Build a form and solve it as one program; its objective is the logarithm of the product."""
-    from gangopt.decisions import problems
+    from gangopt.registry.records import problems
     from gangopt.solvers.exact.by_form import settings_of
     from gangopt.solvers.highs import solve_model
 

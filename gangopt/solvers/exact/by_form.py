@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.registry import Form, Problem
+from gangopt.registry.problem import Form, Problem
 from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.result import PROVEN_GAP, relative_gap
 

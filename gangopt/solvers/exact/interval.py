@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gangopt.base.errors import InputError
-from gangopt.decisions import problems
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.formulations.interval.classes import classes_model, count_pieces, hint_classes, read_classes
 from gangopt.formulations.interval.data import IntervalData, choices_of
@@ -28,6 +27,7 @@ from gangopt.instances.allocation.instance import AllocationInstance, Allocation
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
+from gangopt.registry.records import problems
 from gangopt.solvers.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact import placement as exact_placement
 from gangopt.solvers.exact.by_form import settings_of

@@ -159,7 +159,7 @@ class _Run:
         return "event" if len(self.instance.jobs) <= _EVENT_JOBS else None
 
     def _solve(self, name: str) -> tuple[Termination, str | None]:
-        from gangopt.decisions import problems
+        from gangopt.registry.records import problems
         from gangopt.solvers.exact.by_form import settings_of
         from gangopt.solvers.highs import solve_model
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.solve import solve

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
+from gangopt.catalogue import load
 from gangopt.instances.allocation.instance import AllocationInstance
-from gangopt.instances.catalogue import load
 from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.result import PROVEN_GAP, Result
 from gangopt.solvers.solve import solve

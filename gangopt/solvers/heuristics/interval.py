@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
-from gangopt.decisions import problems
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement.solution import PlacementSolution
-from gangopt.registry import Method
+from gangopt.registry.problem import Method
+from gangopt.registry.records import problems
 
 __all__ = ["admitted", "attempts", "in_turn", "pair", "retry", "signed", "split_options"]
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
+from gangopt.catalogue import read_document, to_document
 from gangopt.instances.auction.bids import Bystander
 from gangopt.instances.auction.document import AuctionSolutionDocument
 from gangopt.instances.auction.solution import AuctionSolution
-from gangopt.instances.catalogue import read_document, to_document
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
 cases = importlib.util.module_from_spec(spec)

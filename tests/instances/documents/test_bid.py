@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
+from gangopt.catalogue import read_document, to_document
 from gangopt.instances.bid.document import BidSolutionDocument
 from gangopt.instances.bid.generate import random
 from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
-from gangopt.instances.catalogue import read_document, to_document
 from gangopt.topology import LOCALITIES
 
 positive = st.floats(1e-3, 1e6)

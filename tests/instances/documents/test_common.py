@@ -3,7 +3,7 @@
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import load, read_document, to_document
+from gangopt.catalogue import load, read_document, to_document
 from gangopt.instances.parameters.instance import ParametersInstance
 
 TINY = "parameters/random?blocks=2&servers=2&seed=1"

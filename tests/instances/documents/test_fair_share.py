@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
+from gangopt.catalogue import load, read_document, to_document
 from gangopt.instances.auction.bids import AppBid
-from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.fair_share.document import FairShareSolutionDocument
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.solution import FairShareSolution

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
+from gangopt.catalogue import load, read_document, to_document
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.catalogue import load, read_document, to_document
 from gangopt.instances.interval.document import IntervalSolutionDocument
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement.solution import PlacementSolution

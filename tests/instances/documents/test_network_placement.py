@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
-from gangopt.instances.catalogue import load, read_document, to_document
+from gangopt.catalogue import load, read_document, to_document
 from gangopt.instances.network_placement.document import NetworkPlacementSolutionDocument
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance, NetworkPlacementSolution
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, parse_json
-from gangopt.instances.catalogue import read_document, to_document
+from gangopt.catalogue import read_document, to_document
 from gangopt.instances.placement.document import PlacementSolutionDocument
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.heuristics.placement import spread

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import read_document, to_document
+from gangopt.catalogue import read_document, to_document
 from gangopt.instances.schedule.document import ScheduleSolutionDocument
 from gangopt.instances.schedule.generate import random
 from gangopt.instances.schedule.instance import Run, ScheduleSolution

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gangopt.base.document import validate
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import read_document, to_document
+from gangopt.catalogue import read_document, to_document
 from gangopt.instances.threshold.document import ThresholdSolutionDocument
 from gangopt.instances.threshold.generate import random
 from gangopt.instances.threshold.instance import ThresholdInstance, ThresholdSolution

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.interval.generate import MODELS, SIZE, optimus_testbed, random
 
 

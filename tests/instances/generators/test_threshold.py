@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.networks.models import MODELS, tensor_model
 from gangopt.instances.threshold.generate import FIGURE3, figure3, history, random
 

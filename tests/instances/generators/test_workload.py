@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.networks.models import MODELS
 from gangopt.instances.workload.catalogue import FAMILIES, load_workload
 from gangopt.instances.workload.generate.philly import BINS

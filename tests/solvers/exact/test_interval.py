@@ -7,9 +7,9 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
+from gangopt.catalogue import load
 from gangopt.formulations.interval.data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance
-from gangopt.instances.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact import interval as method

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.exact.clock import Clock, OutOfTime

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
+from gangopt.registry.records import problems
 from gangopt.solvers.contract import Controls
 
 CASES = [

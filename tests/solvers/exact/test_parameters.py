@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.parameters.generate import network, random
 from gangopt.instances.parameters.grouping import cut, spread
 from gangopt.instances.parameters.instance import ParametersInstance

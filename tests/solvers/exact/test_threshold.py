@@ -4,7 +4,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.threshold.generate import random
 from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.contract import Controls

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
+from gangopt.registry.records import problems
 from gangopt.solvers.contract import Controls
 from gangopt.solvers.solve import solve
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.experiments.parameter_balance import StepModel, balanced, parameter_balance, picture
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.decisions import problems
 from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.auction.solution import AuctionSolution
+from gangopt.registry.records import problems
 from gangopt.solvers.heuristics.auction import drf, greedy, max_min_rho, proportional, random, themis
 from gangopt.solvers.themis.arbiter import hold_auction
 

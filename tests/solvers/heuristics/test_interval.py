@@ -7,9 +7,9 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.decisions import problems
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance
+from gangopt.registry.records import problems
 from gangopt.solvers.heuristics import allocation, placement
 from gangopt.solvers.heuristics.interval import admitted, retry
 

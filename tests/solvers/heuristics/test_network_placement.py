@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.heuristics.network_placement import consolidate, greedy_load, packlimit, random
 from gangopt.solvers.network_room import Room

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.instances.catalogue import load
+from gangopt.catalogue import load
 from gangopt.instances.threshold.generate import random
 from gangopt.instances.threshold.instance import ThresholdInstance, ThresholdSolution
 from gangopt.solvers.solve import solve

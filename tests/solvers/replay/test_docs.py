@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gangopt
 from gangopt.base.arguments import parameters_of
-from gangopt.registry import resolve
+from gangopt.registry.problem import resolve
 from gangopt.solvers.replay.log import EVENTS
 from gangopt.solvers.replay.machines import RULES
 from gangopt.solvers.replay.result import METRICS

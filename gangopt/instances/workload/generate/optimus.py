@@ -127,7 +127,7 @@ def _check(generator: str, jobs: int, rate: float, steps_share: float) -> None:
 def _workload(
     rng: np.random.Generator, arrival: Floats, kinds: npt.NDArray[np.int64], share: float, description: str
 ) -> Workload:
-    from gangopt.instances.catalogue import load
+    from gangopt.catalogue import load
 
     table = cast("AllocationInstance", load("allocation/optimus-testbed"))
     speeds = [_speed(table, kind) for kind in range(len(table.jobs))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gangopt.registry import Family, Form, Method, Problem
+from gangopt.registry.problem import Family, Form, Method, Problem
 
 __all__ = ["PROBLEM"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from gangopt.registry import Registry
+from gangopt.registry.problem import Registry
 
 __all__ = ["problems"]
 

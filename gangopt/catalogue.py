@@ -17,8 +17,8 @@ from gangopt.base.arguments import bind, join_name, split_name, unknown
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError, shown
 from gangopt.base.jsonfile import file_kind, parse_json, read_json
-from gangopt.decisions import problems
-from gangopt.registry import Family, Problem, resolve
+from gangopt.registry.problem import Family, Problem, resolve
+from gangopt.registry.records import problems
 
 __all__ = ["Entry", "entries", "entry", "families", "is_hidden", "load", "names", "read_document", "to_document"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gangopt.decisions import allocation, placement
-from gangopt.registry import Family, Form, Method, Problem, resolve
+from gangopt.registry.problem import Family, Form, Method, Problem, resolve
+from gangopt.registry.records import allocation, placement
 
 __all__ = ["PROBLEM", "Pair"]
 

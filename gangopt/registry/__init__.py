@@ -1,0 +1,1 @@
+"""Records of problems and policies, found by name."""
