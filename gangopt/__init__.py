@@ -38,7 +38,7 @@ _HOMES = {
     "InfeasibleError": "gangopt.base.errors",
     "InputError": "gangopt.base.errors",
     "NoSolutionError": "gangopt.base.errors",
-    "Result": "gangopt.solvers.result",
+    "Result": "gangopt.solvers.core.result",
     "SolverError": "gangopt.base.errors",
     "Workload": "gangopt.instances.workload.workload",
     "compare": "gangopt.solvers.compare",
@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from gangopt.registry.records import problems
     from gangopt.solvers.compare import compare
     from gangopt.solvers.comparison import Comparison
+    from gangopt.solvers.core.result import Result
     from gangopt.solvers.replay.run import replay
-    from gangopt.solvers.result import Result
     from gangopt.solvers.solve import solve
     from gangopt.topology import Cluster
 

@@ -13,7 +13,7 @@ import gangopt
 from gangopt.base import interrupts
 from gangopt.cli.output import require_whole
 from gangopt.instances.parameters.instance import ParametersInstance
-from gangopt.solvers.contract import Outcome
+from gangopt.solvers.core.contract import Outcome
 from gangopt.solvers.experiments.optimus_ablation import optimus_ablation
 from gangopt.solvers.experiments.prediction_error import prediction_error
 from gangopt.solvers.heuristics.parameters import lpt

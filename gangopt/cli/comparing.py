@@ -110,7 +110,7 @@ def _end(comparison: Comparison, journal: Path | None) -> None:
 
 
 def _discard(journal: Path | None) -> None:
-    from gangopt.solvers.journal import discard
+    from gangopt.solvers.core.journal import discard
 
     if journal is not None:
         discard(journal)

@@ -15,7 +15,7 @@ from gangopt.cli.options import AsJson, FormName, Name, Output, Quiet, RelGap, S
 from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
 
 if TYPE_CHECKING:
-    from gangopt.solvers.contract import ProgressEvent
+    from gangopt.solvers.core.contract import ProgressEvent
 
 __all__ = ["export", "solve"]
 
@@ -40,8 +40,8 @@ def solve(
 ) -> None:
     """Take one decision by one method; exit 1 if there is no solution."""
     from gangopt.base.jsonfile import write_json
+    from gangopt.solvers.core.resultfile import read_solution, result_json
     from gangopt.solvers.report import result_text
-    from gangopt.solvers.resultfile import read_solution, result_json
     from gangopt.solvers.solve import checked_controls
     from gangopt.solvers.solve import solve as run_solve
 

@@ -17,8 +17,8 @@ from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import Market, better, certifiable
 from gangopt.instances.finish_time import above_one
-from gangopt.solvers.contract import Controls
-from gangopt.solvers.resultfile import read_solution
+from gangopt.solvers.core.contract import Controls
+from gangopt.solvers.core.resultfile import read_solution
 
 __all__ = ["Certificates", "Envy", "SavedAllocation", "certify", "read_allocation_file"]
 
@@ -269,7 +269,7 @@ def _model(name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
 def _solve(model: Any, controls: Controls, *, maximise: bool) -> Any:  # noqa: ANN401 - Pyomo is untyped
     from pyomo.environ import Objective, maximize, minimize
 
-    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.core.by_form import settings_of
     from gangopt.solvers.highs import solve_model
 
     model.objective = Objective(expr=model.objective_value, sense=maximize if maximise else minimize)

@@ -16,11 +16,11 @@ from gangopt.catalogue import names as named_instances
 from gangopt.registry.problem import Problem
 from gangopt.registry.records import problems
 from gangopt.solvers.comparison import Comparison, Row, failed_row
-from gangopt.solvers.contract import Controls
-from gangopt.solvers.execution import Executor, run_tasks
-from gangopt.solvers.journal import Rows
+from gangopt.solvers.core.contract import Controls
+from gangopt.solvers.core.execution import Executor, run_tasks
+from gangopt.solvers.core.journal import Rows
+from gangopt.solvers.core.result import Result
 from gangopt.solvers.own import Heuristic, check_own, check_sendable, method_label
-from gangopt.solvers.result import Result
 from gangopt.solvers.rows import error_line, scored_rows
 from gangopt.solvers.solve import checked_controls, solve
 

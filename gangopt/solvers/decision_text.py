@@ -10,8 +10,8 @@ from gangopt.base.contract import Instance
 from gangopt.base.errors import shorten
 from gangopt.registry.problem import resolve
 from gangopt.registry.records import problems
-from gangopt.solvers.result import Result
-from gangopt.solvers.resultfile import solution_json
+from gangopt.solvers.core.result import Result
+from gangopt.solvers.core.resultfile import solution_json
 
 __all__ = ["SHOWN", "decision_lines"]
 

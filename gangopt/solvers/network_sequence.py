@@ -19,7 +19,7 @@ from gangopt.instances.network_placement.instance import (
     machine_loads,
 )
 from gangopt.instances.networks.models import MODELS, tensor_model
-from gangopt.solvers.result import Result
+from gangopt.solvers.core.result import Result
 from gangopt.solvers.solve import solve
 from gangopt.topology import Cluster
 

@@ -15,11 +15,11 @@ from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.catalogue import load
 from gangopt.registry.problem import Method, Problem, resolve
 from gangopt.registry.records import problems
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent
-from gangopt.solvers.contradiction import uncontradicted
-from gangopt.solvers.judging import judged_result, run_heuristic
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent
+from gangopt.solvers.core.contradiction import uncontradicted
+from gangopt.solvers.core.judging import judged_result, run_heuristic
+from gangopt.solvers.core.result import Result
 from gangopt.solvers.own import Heuristic, check_own, takes_seed
-from gangopt.solvers.result import Result
 
 __all__ = ["solve"]
 
@@ -203,7 +203,7 @@ def _run_exact(
 def _exact_outcome(
     problem: Problem, instance: Instance, method: Method, options: dict[str, Any], controls: Controls
 ) -> Outcome:
-    from gangopt.solvers.exact.by_form import solve_by_form
+    from gangopt.solvers.core.by_form import solve_by_form
 
     try:
         if controls.form is None and controls.solver == "highs":

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gangopt.catalogue import load
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact.auction import exact
 
 pytestmark = pytest.mark.benchmark

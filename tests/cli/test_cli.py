@@ -9,7 +9,7 @@ import pytest
 import gangopt
 from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
-from gangopt.solvers.contract import Outcome
+from gangopt.solvers.core.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"

@@ -12,9 +12,9 @@ import pytest
 
 import gangopt
 from gangopt.base.filelock import locked
-from gangopt.solvers.contract import Outcome
+from gangopt.solvers.core.contract import Outcome
+from gangopt.solvers.core.pool import Lost
 from gangopt.solvers.heuristics.parameters import lpt
-from gangopt.solvers.pool import Lost
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
 LOG = "id,arrival,gpus,duration\na,0,2,2\nb,1,1,8\n"

@@ -16,7 +16,7 @@ from gangopt.formulations.parameters.groups import fill_groups, groups_model, hi
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.grouping import cut
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.core.clock import Clock
 from gangopt.solvers.exact.parameters_levels import search_of
 from gangopt.solvers.heuristics.parameters import lpt, mxnet
 from gangopt.solvers.highs import solve_model

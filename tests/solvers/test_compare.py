@@ -18,7 +18,7 @@ from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
 from gangopt.solvers.comparison import Comparison, Row
 from gangopt.solvers.comparison_report import comparison_text, html_report
-from gangopt.solvers.contract import Outcome
+from gangopt.solvers.core.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 from gangopt.solvers.report import format_gap, format_number
 

@@ -9,8 +9,8 @@ from highspy import HighsModelStatus
 import gangopt
 from gangopt.base.errors import InfeasibleError, SolverError
 from gangopt.instances.allocation.instance import AllocationInstance
-from gangopt.solvers.contract import Controls, Outcome
-from gangopt.solvers.contradiction import uncontradicted
+from gangopt.solvers.core.contract import Controls, Outcome
+from gangopt.solvers.core.contradiction import uncontradicted
 from gangopt.solvers.highs import LinearArrays, SolveSettings, solve_arrays
 from gangopt.solvers.highs.handle import Handle
 from gangopt.solvers.highs.session import Session

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import gangopt
-from gangopt.solvers.pool import run_in_processes
+from gangopt.solvers.core.pool import run_in_processes
 
 INSTANCES = {
     "allocation": "allocation/optimus-figure4",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gangopt.solvers.pool import Lost, run_in_processes
+from gangopt.solvers.core.pool import Lost, run_in_processes
 
 linux = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals that kill")
 
@@ -87,7 +87,7 @@ def test_closing_ends_workers_at_once():
 def test_a_script_without_a_guard_is_told_so(tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(
-        "from gangopt.solvers.pool import run_in_processes\n"
+        "from gangopt.solvers.core.pool import run_in_processes\n"
         "for _, answer in run_in_processes(abs, [1, 2], 1): print(answer.reason)\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)
@@ -113,7 +113,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
         textwrap.dedent(
             """
             import os, sys, time
-            from gangopt.solvers.pool import run_in_processes
+            from gangopt.solvers.core.pool import run_in_processes
 
             def work(folder):
                 with open(os.path.join(folder, str(os.getpid())), "w"):

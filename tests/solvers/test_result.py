@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gangopt.base.errors import NoSolutionError
-from gangopt.solvers.result import Result, Seconds, absolute_gap, is_proven, relative_gap
+from gangopt.solvers.core.result import Result, Seconds, absolute_gap, is_proven, relative_gap
 
 numbers = st.floats(-1e9, 1e9, allow_nan=False)
 

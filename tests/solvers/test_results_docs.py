@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gangopt.solvers.comparison import Row
-from gangopt.solvers.result import Result
+from gangopt.solvers.core.result import Result
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -9,7 +9,7 @@ import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError
 from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
-from gangopt.solvers.contract import Outcome
+from gangopt.solvers.core.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 
 TINY = gangopt.load("parameters/random?blocks=6&servers=2&seed=1")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from gangopt.base.errors import InfeasibleError
 from gangopt.formulations.allocation.configurations import Configurations, capacity_rows, on_the_frontier
 from gangopt.instances.allocation.instance import AllocationInstance, TimeGrid, equal_job_classes
-from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.core.clock import Clock, OutOfTime
 
 __all__ = ["Dual", "PricedGrids", "Selection", "maximise_bound"]
 

@@ -11,7 +11,7 @@ from gangopt.formulations.auction.goal import mean_from_goal
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.auction_by_places import prefers_places, solve_places
 from gangopt.solvers.exact.auction_master import Master, Optimum
 from gangopt.solvers.exact.auction_payments import Payments, payments_of, unsettled
@@ -116,7 +116,7 @@ def _best_known(master: Master, optimum: Optimum, bundles: tuple[Bundle, ...]) -
 def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:
     """Build a form and solve it as one program; its objective is the logarithm of the product."""
     from gangopt.registry.records import problems
-    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.core.by_form import settings_of
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()

@@ -20,7 +20,7 @@ from gangopt.formulations.auction.racks import MAX_PATTERNS, plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution, Payment
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.auction_master import NEAR
 from gangopt.solvers.exact.auction_payments import FREE, below, unsettled
 from gangopt.solvers.exact.auction_ties import near_ties
@@ -158,7 +158,7 @@ def _score(instance: AuctionInstance, bundles: Sequence[Bundle]) -> tuple[int, F
 
 
 def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = False) -> _Found:
-    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.core.by_form import settings_of
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()

@@ -17,7 +17,7 @@ from gangopt.formulations.auction.placing import choices_from
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Master:
         from gangopt.formulations.auction.goal import goal_of
         from gangopt.formulations.auction.nested_flow import fill_nested_flow
         from gangopt.formulations.auction.racks import plan_of
-        from gangopt.solvers.exact.by_form import settings_of
+        from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import Session, compile_model
 
         begin = time.perf_counter()

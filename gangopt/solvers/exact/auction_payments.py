@@ -10,7 +10,7 @@ from fractions import Fraction
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import Payment
-from gangopt.solvers.contract import Controls, Termination
+from gangopt.solvers.core.contract import Controls, Termination
 from gangopt.solvers.exact.auction_master import MOST_NEAR, NEAR, Counts, Master, Optimum
 
 __all__ = ["FREE", "Payments", "below", "payments_of", "unsettled"]

@@ -12,7 +12,7 @@ from gangopt.formulations.auction.places import read_places
 from gangopt.formulations.auction.rows import weighted
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact.auction_master import MOST_NEAR
 
 __all__ = ["Ties", "near_ties"]
@@ -64,7 +64,7 @@ def near_ties(
     """
     from pyomo.environ import Binary, ConstraintList, VarList
 
-    from gangopt.solvers.exact.by_form import settings_of
+    from gangopt.solvers.core.by_form import settings_of
     from gangopt.solvers.highs import solve_model
 
     kinds = _kinds(model, instance, all_served=all_served)

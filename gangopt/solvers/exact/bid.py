@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
 from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
-from gangopt.solvers.contract import Controls, Outcome, Termination
+from gangopt.solvers.core.by_form import settings_of
+from gangopt.solvers.core.contract import Controls, Outcome, Termination
 from gangopt.solvers.exact.bid_queues import (
     QueueSplit,
     longest_queue,
@@ -21,7 +22,6 @@ from gangopt.solvers.exact.bid_queues import (
     queues_without_solver,
     whole_times,
 )
-from gangopt.solvers.exact.by_form import settings_of
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolveSettings

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangopt.solvers.core.exact_fit import exact_fit
 from gangopt.solvers.exact.bid_queues_improve import improved
-from gangopt.solvers.exact.exact_fit import exact_fit
 from gangopt.solvers.heuristics.bid_splits import longest_first
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from gangopt.formulations.fair_share.options import cheapest, require_option
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.heuristics.fair_share import greedy_allocation
 
 __all__ = ["exact"]
@@ -181,7 +181,7 @@ class _Search:
         bool or None
             Whether there is one; None if the time is over.
         """
-        from gangopt.solvers.exact.by_form import settings_of
+        from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import solve_model
 
         begin = time.perf_counter()

@@ -28,10 +28,10 @@ from gangopt.instances.interval.instance import IntervalInstance, IntervalSoluti
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.registry.records import problems
-from gangopt.solvers.contract import Controls, Outcome, Termination
+from gangopt.solvers.core.by_form import settings_of
+from gangopt.solvers.core.contract import Controls, Outcome, Termination
+from gangopt.solvers.core.incumbent import Incumbent
 from gangopt.solvers.exact import placement as exact_placement
-from gangopt.solvers.exact.by_form import settings_of
-from gangopt.solvers.exact.incumbent import Incumbent
 from gangopt.solvers.exact.interval_prices import all_local_bound, priced
 from gangopt.solvers.heuristics.interval import attempts, in_turn, signed, split_options
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.interval.data import Choice, IntervalData
 from gangopt.instances.interval.instance import IntervalInstance
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 
 if TYPE_CHECKING:
     from gangopt.instances.allocation.instance import AllocationInstance

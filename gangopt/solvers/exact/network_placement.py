@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from gangopt.base.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
-from gangopt.solvers.contract import Controls, Outcome, Termination
-from gangopt.solvers.exact.clock import Clock
-from gangopt.solvers.exact.incumbent import Incumbent
+from gangopt.solvers.core.clock import Clock
+from gangopt.solvers.core.contract import Controls, Outcome, Termination
+from gangopt.solvers.core.incumbent import Incumbent
 from gangopt.solvers.exact.network_placement_bounds import Reduced, lower_bound, reduce_machines
 from gangopt.solvers.exact.network_placement_improve import improve
 from gangopt.solvers.exact.network_placement_packing import RULES, Packer, Packing, require_room
@@ -172,7 +172,7 @@ class _Run(Incumbent):
         from dataclasses import replace
 
         from gangopt.formulations.network_placement.level import read_level, set_levels
-        from gangopt.solvers.exact.by_form import settings_of
+        from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import solve_model
 
         set_levels(model, self.instance, lowest, highest)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
-from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.core.clock import Clock, OutOfTime
 from gangopt.solvers.network_room import Room
 
 __all__ = ["Reduced", "lower_bound", "reduce_machines"]

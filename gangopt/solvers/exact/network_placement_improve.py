@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gangopt.solvers.exact.clock import OutOfTime
+from gangopt.solvers.core.clock import OutOfTime
 from gangopt.solvers.exact.network_placement_bounds import Reduced
 from gangopt.solvers.exact.network_placement_packing import Packer, Packing
 

@@ -13,7 +13,7 @@ from gangopt.instances.network_placement.instance import (
     NetworkPlacementInstance,
     NetworkPlacementSolution,
 )
-from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.core.clock import Clock
 from gangopt.solvers.exact.network_placement_bounds import Reduced
 
 __all__ = ["RULES", "Packer", "Packing", "require_room"]

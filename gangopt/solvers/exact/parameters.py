@@ -10,8 +10,8 @@ from typing import Any
 from gangopt.base.contract import Score
 from gangopt.instances.parameters.grouping import cut
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.exact.clock import Clock, CountedClock
+from gangopt.solvers.core.clock import Clock, CountedClock
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.exact.parameters_levels import Level, search_of
 from gangopt.solvers.exact.parameters_stages import Staged, parse_order, staged
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.core.clock import Clock
 
 __all__ = ["even_split", "level_counts"]
 

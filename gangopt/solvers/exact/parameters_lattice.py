@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.core.clock import Clock
 
 __all__ = ["Hosted", "Lattice", "Share", "lattices"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.contract import Controls, Termination
+from gangopt.solvers.core.contract import Controls, Termination
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome

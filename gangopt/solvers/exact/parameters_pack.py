@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gangopt.instances.parameters.grouping import Assignment, spread
-from gangopt.solvers.exact.clock import Clock
+from gangopt.solvers.core.clock import Clock
 from gangopt.solvers.exact.parameters_lattice import Lattice, Share
 
 __all__ = ["pack"]

@@ -10,8 +10,8 @@ from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.formulations.deadline import building_within
 from gangopt.instances.parameters.grouping import cut, grouped
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.contract import Controls, Termination
-from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.core.clock import Clock, OutOfTime
+from gangopt.solvers.core.contract import Controls, Termination
 from gangopt.solvers.exact.parameters_counts import even_split, level_counts
 from gangopt.solvers.exact.parameters_cover import is_least_difference
 from gangopt.solvers.exact.parameters_levels import Level, LevelSearch, search_of

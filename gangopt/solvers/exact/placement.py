@@ -21,8 +21,8 @@ from gangopt.formulations.deadline import building_within
 from gangopt.formulations.placement.data import PlacementData, levels_of
 from gangopt.formulations.placement.packing import pack_pieces
 from gangopt.instances.placement.instance import PlacementInstance
-from gangopt.solvers.contract import Controls, Outcome
-from gangopt.solvers.exact.clock import OutOfTime
+from gangopt.solvers.core.clock import OutOfTime
+from gangopt.solvers.core.contract import Controls, Outcome
 from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within, sum_alone
 from gangopt.solvers.exact.placement_fit import fit_pieces, fit_whole_jobs
 from gangopt.solvers.exact.placement_focus import NEAR

@@ -9,10 +9,10 @@ import numpy as np
 from gangopt.formulations.placement.data import Level, PlacementData
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
-from gangopt.solvers.contract import Outcome, Termination
-from gangopt.solvers.exact.by_form import settings_of
-from gangopt.solvers.exact.clock import OutOfTime
-from gangopt.solvers.exact.incumbent import Incumbent
+from gangopt.solvers.core.by_form import settings_of
+from gangopt.solvers.core.clock import OutOfTime
+from gangopt.solvers.core.contract import Outcome, Termination
+from gangopt.solvers.core.incumbent import Incumbent
 from gangopt.solvers.exact.placement_neighbourhoods import Held
 from gangopt.solvers.highs import SolverOutcome, SolveSettings
 

@@ -8,7 +8,7 @@ from gangopt.base.errors import ModelTooLargeError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.schedule.instance import ROUNDING, ScheduleInstance, ScheduleSolution
 from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.heuristics.schedule import fifo, sf, srsf, srtf
 
 __all__ = ["exact"]
@@ -160,7 +160,7 @@ class _Run:
 
     def _solve(self, name: str) -> tuple[Termination, str | None]:
         from gangopt.registry.records import problems
-        from gangopt.solvers.exact.by_form import settings_of
+        from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import solve_model
 
         form = problems["schedule"].form(name)

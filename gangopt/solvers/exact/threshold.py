@@ -11,8 +11,8 @@ from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.deadline import OutOfTime, building_within, paced
 from gangopt.instances.threshold.cuts import best_cut
 from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
-from gangopt.solvers.contract import Controls, Outcome
-from gangopt.solvers.exact.by_form import settings_of
+from gangopt.solvers.core.by_form import settings_of
+from gangopt.solvers.core.contract import Controls, Outcome
 from gangopt.solvers.heuristics.threshold import perceptron
 
 __all__ = ["duplicates_bound", "exact", "widest_margin"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError, NoSolutionError
-from gangopt.solvers.pool import Lost, run_in_processes
+from gangopt.solvers.core.pool import Lost, run_in_processes
 from gangopt.solvers.replay.ready import ignored_demands
 from gangopt.solvers.replay.result import Replay
 from gangopt.solvers.replay.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload

@@ -103,7 +103,7 @@ def lengths_on(
     most = max(gpus for gpus, _ in offers)
     instance = from_phases(phases, offers, name="offers", cluster_gpus=most, contention=1.0)
     if split == "exact":
-        from gangopt.solvers.contract import Controls
+        from gangopt.solvers.core.contract import Controls
         from gangopt.solvers.exact.bid import exact
 
         return [row.seconds for row in unless_interrupted(exact(instance, Controls())).solution.rows]

@@ -11,12 +11,12 @@ import pytest
 import gangopt
 from gangopt.instances.allocation.generate import random
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.clock import Clock, OutOfTime
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact import allocation as module
 from gangopt.solvers.exact.allocation import exact
 from gangopt.solvers.exact.allocation_core import CoreAnswer, solve_core
 from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound
-from gangopt.solvers.exact.clock import Clock, OutOfTime
 from gangopt.solvers.highs import SolveSettings
 
 BATCHES = 10

@@ -15,7 +15,7 @@ from gangopt.base.errors import SolverError
 from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.auction.generate import lying, random, uniform
 from gangopt.instances.auction.solution import AuctionSolution
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact.auction import exact
 from gangopt.solvers.exact.auction_by_places import prefers_places
 from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.instances.bid.generate import random
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact import bid as exact_bid
 from gangopt.solvers.exact import bid_queues
 from gangopt.solvers.exact.bid import exact, fastest_counts, fewest_gpus

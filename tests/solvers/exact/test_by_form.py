@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import gangopt
-from gangopt.solvers.exact import by_form
+from gangopt.solvers.core import by_form
 from gangopt.solvers.highs import SolveSettings, compile_model, solve_arrays
 
 LOST = [

@@ -15,7 +15,7 @@ from gangopt.instances.fair_share.generate import random
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of
 from gangopt.instances.fair_share.solution import FairShareSolution
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact.fair_share import _Cap, _Search, exact
 from gangopt.solvers.highs import SolverOutcome
 

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from gangopt.base.contract import Score
-from gangopt.solvers.contract import Controls
-from gangopt.solvers.exact.incumbent import Incumbent
+from gangopt.solvers.core.contract import Controls
+from gangopt.solvers.core.incumbent import Incumbent
 
 
 class Worth:

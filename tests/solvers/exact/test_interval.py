@@ -11,7 +11,7 @@ from gangopt.catalogue import load
 from gangopt.formulations.interval.data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.interval.instance import IntervalInstance
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact import interval as method
 from gangopt.solvers.exact.interval_prices import all_local_bound, priced
 

@@ -5,8 +5,8 @@ import pytest
 
 from gangopt.catalogue import load
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
-from gangopt.solvers.contract import Controls
-from gangopt.solvers.exact.clock import Clock, OutOfTime
+from gangopt.solvers.core.clock import Clock, OutOfTime
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact.network_placement import _Run, exact
 from gangopt.solvers.exact.network_placement_bounds import _undominated, lower_bound, reduce_machines
 from gangopt.solvers.exact.network_placement_improve import improve

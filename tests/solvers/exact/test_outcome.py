@@ -4,7 +4,7 @@ import pytest
 
 from gangopt.catalogue import load
 from gangopt.registry.records import problems
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 
 CASES = [
     ("allocation/optimus-figure4", Controls()),

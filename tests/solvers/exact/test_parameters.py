@@ -16,8 +16,8 @@ from gangopt.catalogue import load
 from gangopt.instances.parameters.generate import network, random
 from gangopt.instances.parameters.grouping import cut, spread
 from gangopt.instances.parameters.instance import ParametersInstance
-from gangopt.solvers.contract import Controls
-from gangopt.solvers.exact.clock import Clock, CountedClock, OutOfTime
+from gangopt.solvers.core.clock import Clock, CountedClock, OutOfTime
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact.parameters import exact, frontier, frontier_method, row_bound
 from gangopt.solvers.exact.parameters_counts import even_split
 from gangopt.solvers.exact.parameters_groups import groupings

@@ -11,7 +11,7 @@ import gangopt
 from gangopt.formulations.placement.data import PlacementData, levels_of
 from gangopt.formulations.placement.pieces import pieces_model
 from gangopt.instances.placement.instance import PlacementInstance
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact import placement as method
 from gangopt.solvers.exact import placement_search
 from gangopt.solvers.exact.placement_bound import LevelsBound, levels_within, sum_alone

@@ -7,9 +7,9 @@ import pytest
 from gangopt.catalogue import load
 from gangopt.instances.threshold.generate import random
 from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.clock import OutOfTime
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact import threshold as module
-from gangopt.solvers.exact.clock import OutOfTime
 from gangopt.solvers.exact.threshold import duplicates_bound, exact, widest_margin
 from gangopt.solvers.heuristics.network_placement import LIMIT
 from gangopt.solvers.solve import solve

@@ -6,7 +6,7 @@ import pytest
 
 from gangopt.catalogue import load
 from gangopt.registry.records import problems
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.solve import solve
 
 CASES = [

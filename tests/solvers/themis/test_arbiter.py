@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import AppBid, Bystander
 from gangopt.instances.auction.generate import random
-from gangopt.solvers.contract import Controls
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.themis.arbiter import (
     allocation_phase,
     give_leftovers,

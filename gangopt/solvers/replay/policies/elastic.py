@@ -94,7 +94,7 @@ def _admitted(state: State, speeds: FittedSpeeds | LinearSpeeds) -> Ints:
 
 
 def _exactly(instance: AllocationInstance) -> AllocationSolution:
-    from gangopt.solvers.contract import Controls
+    from gangopt.solvers.core.contract import Controls
     from gangopt.solvers.exact.allocation import exact as solve
 
     outcome = unless_interrupted(solve(instance, Controls()))

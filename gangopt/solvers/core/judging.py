@@ -13,8 +13,8 @@ from gangopt.base import interrupts
 from gangopt.base.contract import Instance, Score
 from gangopt.base.errors import InfeasibleError, NoSolutionError, SolverError
 from gangopt.registry.problem import Problem, resolve
-from gangopt.solvers.contract import Controls, Outcome, SolutionStatus, Termination
-from gangopt.solvers.result import (
+from gangopt.solvers.core.contract import Controls, Outcome, SolutionStatus, Termination
+from gangopt.solvers.core.result import (
     PROVEN_GAP,
     Result,
     Seconds,

@@ -11,8 +11,8 @@ from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.registry.problem import Form, Problem
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.result import PROVEN_GAP, relative_gap
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.result import PROVEN_GAP, relative_gap
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome, SolveSettings

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 
 from gangopt.base.errors import InputError, SolverUnavailableError
 from gangopt.solvers.comparison import Row, failed_row
-from gangopt.solvers.journal import Append, Rows, journal
-from gangopt.solvers.pool import Lost, run_in_processes
+from gangopt.solvers.core.journal import Append, Rows, journal
+from gangopt.solvers.core.pool import Lost, run_in_processes
 
 __all__ = ["Executor", "run_tasks"]
 

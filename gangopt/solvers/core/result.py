@@ -11,7 +11,7 @@ from typing import Any
 from gangopt.base.errors import NoSolutionError
 from gangopt.registry.problem import Sense
 from gangopt.registry.records import problems
-from gangopt.solvers.contract import SolutionStatus, Termination
+from gangopt.solvers.core.contract import SolutionStatus, Termination
 
 __all__ = [
     "PROVEN_GAP",

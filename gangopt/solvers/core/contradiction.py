@@ -9,7 +9,7 @@ from typing import Any
 from gangopt.base.contract import Instance
 from gangopt.base.errors import GangoptError
 from gangopt.registry.problem import Problem
-from gangopt.solvers.contract import Controls, Outcome
+from gangopt.solvers.core.contract import Controls, Outcome
 
 __all__ = ["uncontradicted"]
 

@@ -14,7 +14,7 @@ from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import read_json
 from gangopt.registry.problem import Problem, resolve
 from gangopt.registry.records import problems
-from gangopt.solvers.result import Result
+from gangopt.solvers.core.result import Result
 
 __all__ = ["read_solution", "result_json", "solution_json"]
 

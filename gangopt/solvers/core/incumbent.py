@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gangopt.solvers.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 
 __all__ = ["GAP", "Incumbent"]
 

@@ -1,0 +1,1 @@
+"""What all methods share: results, judging, incumbents, the clock, executors and the journal."""
