@@ -33,7 +33,7 @@ def certify(
     What fails is shown by a witness. Exit 1 if the file holds no solution or the time limit left a property open.
     """
     from gangopt.base.jsonfile import write_json
-    from gangopt.solvers.certificate_report import certificates_json, certificates_text
+    from gangopt.reporting.certificates import certificates_json, certificates_text
     from gangopt.solvers.certificates import certify as run_certify
     from gangopt.solvers.certificates import read_allocation_file
     from gangopt.solvers.solve import checked_controls

@@ -44,10 +44,10 @@ def compare(
 
     One table a decision, and how far each method is from the bound.
     """
+    from gangopt.reporting.comparison import comparison_text
     from gangopt.solvers.compare import compare as run_compare
     from gangopt.solvers.compare import expand
     from gangopt.solvers.comparison import check_suffix
-    from gangopt.solvers.comparison_report import comparison_text
 
     journal = None if output is None else output.with_name(output.name + ".rows")
     if output is not None:
@@ -93,7 +93,7 @@ def _write(comparison: Comparison, output: Path | None, journal: Path | None) ->
 
 def _end(comparison: Comparison, journal: Path | None) -> None:
     """Say on stderr what is missing, and end with the exit code that fits."""
-    from gangopt.solvers.comparison_report import row_remark
+    from gangopt.reporting.comparison import row_remark
 
     if comparison.interrupted:
         if journal is not None:

@@ -8,8 +8,7 @@ from typing import Any
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import file_kind, read_json
 from gangopt.registry.records import problems
-from gangopt.solvers.comparison import Comparison
-from gangopt.solvers.pictures import (
+from gangopt.reporting.gap_plots import (
     check_picture_suffix,
     frontier_chart,
     gap_chart,
@@ -17,6 +16,7 @@ from gangopt.solvers.pictures import (
     save_picture,
     trajectory_chart,
 )
+from gangopt.solvers.comparison import Comparison
 
 __all__ = ["plot_file"]
 

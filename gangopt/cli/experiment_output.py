@@ -13,15 +13,15 @@ from gangopt.base.errors import InputError, shown
 from gangopt.cli.output import check_output, require_whole
 
 if TYPE_CHECKING:
-    from gangopt.solvers.experiments.table import ExperimentTable
+    from gangopt.reporting.experiment import ExperimentTable
 
 __all__ = ["check", "finish", "numbers", "whole_numbers", "words"]
 
 
 def check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
     """Refuse what could not be written or run, before anything is computed."""
-    from gangopt.solvers.experiments.table import TABLE_SUFFIXES
-    from gangopt.solvers.pictures import PICTURE_SUFFIXES
+    from gangopt.reporting.experiment import TABLE_SUFFIXES
+    from gangopt.reporting.gap_plots import PICTURE_SUFFIXES
     from gangopt.solvers.solve import checked_controls
 
     checked_controls(time_limit, 0.0, 1, seed)
@@ -35,8 +35,8 @@ def check(output: list[Path] | None, time_limit: float | None, seed: int) -> Non
 def finish(table: ExperimentTable, draw: Callable[[Any], Any], output: list[Path] | None, as_json: bool) -> None:
     """Write what was asked for and print the table."""
     from gangopt.base.jsonfile import dump_json
-    from gangopt.solvers.experiments.table import TABLE_SUFFIXES
-    from gangopt.solvers.pictures import save_picture
+    from gangopt.reporting.experiment import TABLE_SUFFIXES
+    from gangopt.reporting.gap_plots import save_picture
 
     require_whole()
     for path in output or []:

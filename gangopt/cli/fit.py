@@ -82,8 +82,8 @@ def loss_command(
         left = record["steps_left"]
         _put(into, str(job), {"steps": float(left), "progress": fit.last_step / (fit.last_step + left)})
     if output is not None:
-        from gangopt.solvers.fit_pictures import loss_chart
-        from gangopt.solvers.pictures import save_picture
+        from gangopt.reporting.fit_plots import loss_chart
+        from gangopt.reporting.gap_plots import save_picture
 
         save_picture(loss_chart(log, fit, threshold, epochs), output)
     _print(record, as_json, _loss_text(record))
@@ -164,8 +164,8 @@ def speed_command(
 
         _put(into, str(job), {**speed_fields(fit), **given})
     if output is not None:
-        from gangopt.solvers.fit_pictures import speed_chart
-        from gangopt.solvers.pictures import save_picture
+        from gangopt.reporting.fit_plots import speed_chart
+        from gangopt.reporting.gap_plots import save_picture
 
         save_picture(speed_chart(samples, fit, proposed, max_tasks), output)
     _print(record, as_json, _speed_text(record))
@@ -173,7 +173,7 @@ def speed_command(
 
 def _check_files(output: Path | None, changed: list[Path | None], job: str | None) -> None:
     """Refuse names that cannot be written before anything is computed."""
-    from gangopt.solvers.pictures import check_picture_suffix
+    from gangopt.reporting.gap_plots import check_picture_suffix
 
     if output is not None:
         check_picture_suffix(output)

@@ -144,7 +144,7 @@ def policies_command(as_json: AsJson = False) -> None:
 
 
 def _check_outputs(output: list[Path] | None, inputs: list[str | Path | None]) -> None:
-    from gangopt.solvers.replay.contest_report import check_output_suffix
+    from gangopt.reporting.contest import check_output_suffix
 
     for path in output or []:
         check_output_suffix(path)
@@ -190,7 +190,7 @@ def _jobs(reading: Reading, where: Cluster | int) -> Workload:
 
 def _report(played: Contest, output: list[Path], as_json: bool) -> None:
     from gangopt.instances.workload.text import notice_lines
-    from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest
+    from gangopt.reporting.contest import contest_json, contest_text, write_contest
 
     require_whole(interrupted=played.interrupted)
     done = [entry for entry in played.entries if entry.replay is not None]

@@ -78,7 +78,7 @@ def picture_of(subject: Instance | Cluster, path: Path) -> None:
     InputError
         If the subject is an instance, or the path cannot be written.
     """
-    from gangopt.solvers.pictures import check_picture_suffix, save_picture
+    from gangopt.reporting.gap_plots import check_picture_suffix, save_picture
 
     check_picture_suffix(path)
     if isinstance(subject, Instance):

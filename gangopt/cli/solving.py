@@ -40,8 +40,8 @@ def solve(
 ) -> None:
     """Take one decision by one method; exit 1 if there is no solution."""
     from gangopt.base.jsonfile import write_json
+    from gangopt.reporting.text import result_text
     from gangopt.solvers.core.resultfile import read_solution, result_json
-    from gangopt.solvers.report import result_text
     from gangopt.solvers.solve import checked_controls
     from gangopt.solvers.solve import solve as run_solve
 
@@ -83,7 +83,7 @@ def _solve_progress(quiet: bool) -> Iterator[Any]:
         return
     from rich.console import Console
 
-    from gangopt.solvers.report import format_number
+    from gangopt.reporting.text import format_number
 
     with Console(stderr=True).status("solving") as status:
 

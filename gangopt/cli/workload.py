@@ -89,7 +89,7 @@ def _write(jobs: Workload, output: Path, gpus: int | None) -> None:
     if output.suffix.lower() not in _PICTURES:
         jobs.save(output)
         return
-    from gangopt.solvers.pictures import save_picture
-    from gangopt.solvers.workload_pictures import workload_chart
+    from gangopt.reporting.gap_plots import save_picture
+    from gangopt.reporting.workload_plots import workload_chart
 
     save_picture(workload_chart(jobs, gpus), output)

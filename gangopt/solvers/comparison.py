@@ -180,7 +180,7 @@ class Comparison:
         if suffix == ".json":
             write_text(path, dump_json(self.to_json()))
         elif suffix == ".html":
-            from gangopt.solvers.comparison_report import html_report
+            from gangopt.reporting.comparison import html_report
 
             write_text(path, html_report(self))
         else:

@@ -10,7 +10,7 @@ import gangopt
 from gangopt.base.jsonfile import read_json, write_json
 from gangopt.catalogue import to_document
 from gangopt.cli import run
-from gangopt.solvers.certificate_report import exchange
+from gangopt.reporting.certificates import exchange
 
 
 @pytest.fixture

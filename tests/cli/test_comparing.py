@@ -187,7 +187,7 @@ def test_the_file_is_written_even_if_the_table_cannot_be_printed(call, tmp_path,
     def broken(*_):
         raise BrokenPipeError
 
-    monkeypatch.setattr("gangopt.solvers.comparison_report.comparison_text", broken)
+    monkeypatch.setattr("gangopt.reporting.comparison.comparison_text", broken)
     file = tmp_path / "rows.json"
     call("compare", TINY, "--methods", "lpt", "-o", file)
     assert len(json.loads(file.read_text())["rows"]) == 1

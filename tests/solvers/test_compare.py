@@ -16,11 +16,11 @@ import gangopt
 from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
+from gangopt.reporting.comparison import comparison_text, html_report
+from gangopt.reporting.text import format_gap, format_number
 from gangopt.solvers.comparison import Comparison, Row
-from gangopt.solvers.comparison_report import comparison_text, html_report
 from gangopt.solvers.core.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
-from gangopt.solvers.report import format_gap, format_number
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
 METHODS = ["exact", "paa", "lpt"]

@@ -8,8 +8,8 @@ import gangopt
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.registry.problem import resolve
 from gangopt.registry.records import problems
-from gangopt.solvers.decision_text import SHOWN, WIDTH, decision_lines
-from gangopt.solvers.report import result_text
+from gangopt.reporting.decision import SHOWN, WIDTH, decision_lines
+from gangopt.reporting.text import result_text
 
 LARGE = {
     "allocation": ("allocation/random?jobs=30&seed=1", "optimus"),
@@ -97,7 +97,7 @@ def test_a_decision_without_words_of_its_own_prints_its_fields(monkeypatch):
     instance = gangopt.load("allocation/optimus-figure4")
     result = gangopt.solve(instance, "drf")
     plain = dataclasses.replace(problems["allocation"], describe_solution=None)
-    monkeypatch.setattr("gangopt.solvers.decision_text.problems", {"allocation": plain})
+    monkeypatch.setattr("gangopt.reporting.decision.problems", {"allocation": plain})
     lines = decision_lines(result, instance)
     assert lines[0] == "decision"
     assert any(line.startswith(("workers", "jobs")) for line in lines[1:])

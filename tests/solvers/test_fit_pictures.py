@@ -6,8 +6,8 @@ from gangopt.instances.fitting.loss import fit_loss
 from gangopt.instances.fitting.loss_log import LossLog
 from gangopt.instances.fitting.speed import fit_speed
 from gangopt.instances.fitting.speed_samples import SpeedSamples
-from gangopt.solvers.fit_pictures import loss_chart, speed_chart
-from gangopt.solvers.pictures import save_picture
+from gangopt.reporting.fit_plots import loss_chart, speed_chart
+from gangopt.reporting.gap_plots import save_picture
 
 
 def labels(axes):

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.comparison import Comparison, Row
-from gangopt.solvers.pictures import (
+from gangopt.reporting.gap_plots import (
     frontier_chart,
     gap_chart,
     performance_profile,
@@ -17,6 +16,7 @@ from gangopt.solvers.pictures import (
     to_svg,
     trajectory_chart,
 )
+from gangopt.solvers.comparison import Comparison, Row
 
 
 def row(instance, method, gap, problem="parameters"):

@@ -6,8 +6,8 @@ import pytest
 
 import gangopt
 from gangopt.instances.parameters.instance import ParametersInstance
+from gangopt.reporting.comparison import MOST_REMARKS, comparison_text
 from gangopt.solvers.comparison import Comparison, Row
-from gangopt.solvers.comparison_report import MOST_REMARKS, comparison_text
 from gangopt.solvers.core.contract import Controls, Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 from gangopt.solvers.rows import scored_rows

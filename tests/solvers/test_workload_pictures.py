@@ -6,7 +6,7 @@ import pytest
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.summary import demand, summarise
 from gangopt.instances.workload.workload import Workload
-from gangopt.solvers.workload_pictures import workload_chart
+from gangopt.reporting.workload_plots import workload_chart
 
 
 @pytest.mark.parametrize("stretch", [1.0, 400.0, 40_000.0])

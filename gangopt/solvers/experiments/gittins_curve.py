@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.gittins import ServiceDistribution
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.solve import solve
 
 if TYPE_CHECKING:

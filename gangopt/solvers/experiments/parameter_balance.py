@@ -13,7 +13,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.heuristics.parameters import mxnet, paa
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.catalogue import load
 from gangopt.instances.allocation.instance import AllocationInstance
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.core.result import PROVEN_GAP, Result
-from gangopt.solvers.experiments.table import ExperimentTable
 from gangopt.solvers.solve import solve
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
 from gangopt.solvers.experiments.traces import Setting, lines, replays, settings, trace
 from gangopt.solvers.replay.run import resolve_cluster

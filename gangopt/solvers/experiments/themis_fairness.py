@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.instances.finish_time import above_one
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.solvers.replay.costs import Overheads
 

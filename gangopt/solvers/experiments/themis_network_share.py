@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
 from gangopt.solvers.experiments.traces import Setting, lines, replays, settings, trace
 

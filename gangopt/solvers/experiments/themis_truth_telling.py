@@ -12,7 +12,7 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.themis.arbiter_rounding import Rounding
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import SingleJobApp

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
 
 if TYPE_CHECKING:

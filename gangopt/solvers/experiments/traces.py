@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gangopt.instances.workload.workload import Workload
-    from gangopt.solvers.experiments.table import ExperimentTable
+    from gangopt.reporting.experiment import ExperimentTable
     from gangopt.solvers.replay.costs import Overheads
     from gangopt.solvers.replay.result import Replay
     from gangopt.topology import Cluster

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.table import ExperimentTable
+from gangopt.reporting.experiment import ExperimentTable
 
 TABLE = ExperimentTable(
     "made",

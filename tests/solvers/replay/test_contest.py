@@ -9,8 +9,8 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.finish_time import jain
+from gangopt.reporting.contest import contest_json, contest_text, write_contest
 from gangopt.solvers.replay.contest import contest
-from gangopt.solvers.replay.contest_report import contest_json, contest_text, write_contest
 from gangopt.solvers.replay.costs import Overheads
 from gangopt.solvers.replay.fairness import average_presence
 from gangopt.solvers.replay.ready import replayable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.pictures import plain_text
+from gangopt.reporting.gap_plots import plain_text
 from gangopt.solvers.replay.records import Floats
 from gangopt.solvers.replay.timelines import Timeline, gantt, timeline
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.report import format_gap, format_number, render, text_table
+from gangopt.reporting.text import format_gap, format_number, render, text_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -149,8 +149,8 @@ def write_contest(contest: Contest, path: Path) -> None:
     elif suffix == ".html":
         write_text(path, _page(contest))
     else:
-        from gangopt.solvers.pictures import save_picture
-        from gangopt.solvers.replay.pictures import contest_chart
+        from gangopt.reporting.gap_plots import save_picture
+        from gangopt.reporting.replay_plots import contest_chart
 
         save_picture(contest_chart(contest), path)
 
@@ -176,8 +176,8 @@ th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}"""
 
 def _page(contest: Contest) -> str:
     from gangopt.instances.workload.text import notice_lines
-    from gangopt.solvers.pictures import to_svg
-    from gangopt.solvers.replay.pictures import contest_chart
+    from gangopt.reporting.gap_plots import to_svg
+    from gangopt.reporting.replay_plots import contest_chart
 
     text = contest_text(contest).split("\n\n")
     notes = [part for part in text if part.startswith(("PARTIAL", "no scheduler"))] + _reasons(contest)

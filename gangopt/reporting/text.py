@@ -13,8 +13,8 @@ from rich.table import Table
 
 from gangopt.base.contract import Instance
 from gangopt.registry.records import problems
+from gangopt.reporting.decision import decision_lines
 from gangopt.solvers.core.result import PROVEN_GAP, Result
-from gangopt.solvers.decision_text import decision_lines
 
 __all__ = ["format_gap", "format_number", "render", "result_text", "text_table"]
 

@@ -7,8 +7,8 @@ import html
 from rich.table import Table
 
 from gangopt.registry.records import problems
+from gangopt.reporting.text import format_gap, format_number, render, text_table
 from gangopt.solvers.comparison import Comparison, MethodSummary, Row
-from gangopt.solvers.report import format_gap, format_number, render, text_table
 
 __all__ = ["comparison_text", "html_report", "remark_lines", "row_remark"]
 
@@ -168,7 +168,7 @@ def html_report(comparison: Comparison) -> str:
     str
         The page.
     """
-    from gangopt.solvers.pictures import gap_chart, performance_profile, to_svg
+    from gangopt.reporting.gap_plots import gap_chart, performance_profile, to_svg
 
     parts = ["<h1>gangopt: heuristics against proven bounds</h1>"]
     parts += [f"<p><strong>{html.escape(line)}</strong></p>" for line in _partial_lines(comparison)]
