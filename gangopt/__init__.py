@@ -44,9 +44,9 @@ _HOMES = {
     "compare": "gangopt.solvers.compare",
     "load": "gangopt.catalogue",
     "names": "gangopt.catalogue",
-    "policies": "gangopt.policy_registry",
+    "policies": "gangopt.replays.registry",
     "problems": "gangopt.registry.records",
-    "replay": "gangopt.solvers.replay.run",
+    "replay": "gangopt.replays.run",
     "solve": "gangopt.solvers.solve",
 }
 
@@ -56,12 +56,12 @@ if TYPE_CHECKING:
     from gangopt.base.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.catalogue import load, names
     from gangopt.instances.workload.workload import Workload
-    from gangopt.policy_registry import policies
     from gangopt.registry.records import problems
+    from gangopt.replays.registry import policies
+    from gangopt.replays.run import replay
     from gangopt.solvers.compare import compare
     from gangopt.solvers.comparison import Comparison
     from gangopt.solvers.core.result import Result
-    from gangopt.solvers.replay.run import replay
     from gangopt.solvers.solve import solve
     from gangopt.topology import Cluster
 

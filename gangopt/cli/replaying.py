@@ -31,8 +31,8 @@ from gangopt.cli.workload_options import (
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload
-    from gangopt.solvers.replay.contest import Contest
-    from gangopt.solvers.replay.costs import Overheads
+    from gangopt.replays.contest import Contest
+    from gangopt.replays.costs import Overheads
     from gangopt.topology import Cluster
 
 __all__ = ["policies_command", "replay"]
@@ -99,7 +99,7 @@ def replay(
 
     One table: the factor is the mean completion time of the first policy over the row's, the gap is to the bound.
     """
-    from gangopt.solvers.replay.contest import contest
+    from gangopt.replays.contest import contest
 
     _check_outputs(output, [source, cluster, throughputs])
     overheads = _overheads(start_seconds, restart_seconds, checkpoints, slowdown, sensitive_only)
@@ -126,8 +126,8 @@ def replay(
 def policies_command(as_json: AsJson = False) -> None:
     """List the policies of `replay` with their arguments."""
     from gangopt.base.arguments import parameters_of
-    from gangopt.policy_registry import policies
     from gangopt.registry.problem import resolve
+    from gangopt.replays.registry import policies
 
     rows = []
     for record in policies.values():
@@ -153,7 +153,7 @@ def _check_outputs(output: list[Path] | None, inputs: list[str | Path | None]) -
 
 def _overheads(start: float, restart: float, checkpoints: bool, slowdown: list[str] | None, some: bool) -> Overheads:
     from gangopt.base.arguments import number_in
-    from gangopt.solvers.replay.costs import Overheads
+    from gangopt.replays.costs import Overheads
 
     factors = {}
     for text in slowdown or []:
@@ -166,7 +166,7 @@ def _overheads(start: float, restart: float, checkpoints: bool, slowdown: list[s
 
 
 def _cluster(text: str) -> Cluster | int:
-    from gangopt.solvers.replay.run import resolve_cluster
+    from gangopt.replays.run import resolve_cluster
 
     number = text.strip().replace(",", "")
     cluster, n_gpus = resolve_cluster(int(number) if number.isascii() and number.isdigit() else text)
@@ -176,7 +176,7 @@ def _cluster(text: str) -> Cluster | int:
 def _jobs(reading: Reading, where: Cluster | int) -> Workload:
     """Return the jobs to be replayed, after telling on stderr what is odd about them."""
     from gangopt.instances.workload.text import notice_lines
-    from gangopt.solvers.replay.ready import replayable
+    from gangopt.replays.ready import replayable
 
     jobs = reading.read(None if isinstance(where, int) or not reading.lenient else where)
     if reading.lenient:

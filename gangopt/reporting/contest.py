@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from gangopt.solvers.replay.contest import Contest
+    from gangopt.replays.contest import Contest
 
 __all__ = ["OUTPUT_SUFFIXES", "check_output_suffix", "contest_json", "contest_text", "write_contest"]
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.replays.records import Floats
+from gangopt.replays.timelines import Timeline, gantt, timeline
 from gangopt.reporting.gap_plots import plain_text
-from gangopt.solvers.replay.records import Floats
-from gangopt.solvers.replay.timelines import Timeline, gantt, timeline
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from gangopt.solvers.replay.contest import Contest
-    from gangopt.solvers.replay.result import Replay
+    from gangopt.replays.contest import Contest
+    from gangopt.replays.result import Replay
 
 __all__ = ["contest_chart"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gangopt.instances.workload.catalogue import load_workload
-from gangopt.solvers.replay.contest import contest
+from gangopt.replays.contest import contest
 
 pytestmark = pytest.mark.benchmark
 

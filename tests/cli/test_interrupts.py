@@ -71,7 +71,7 @@ def test_an_interrupted_experiment_writes_nothing(call, monkeypatch, tmp_path):
 
 
 def test_a_policy_whose_workers_died_costs_no_other(call, monkeypatch, tmp_path):
-    from gangopt.solvers.replay import contest
+    from gangopt.replays import contest
 
     log, output = tmp_path / "log.csv", tmp_path / "out.json"
     log.write_text(LOG)

@@ -128,7 +128,7 @@ def test_the_log_is_not_overwritten(call, log):
 
 
 def test_ctrl_c_keeps_finished_policies(call, log, tmp_path, monkeypatch):
-    from gangopt.solvers.replay import contest as module
+    from gangopt.replays import contest as module
 
     def stop(workload, cluster, policy, **settings):
         if policy == "srtf":

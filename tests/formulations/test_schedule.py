@@ -23,8 +23,8 @@ from gangopt.formulations.schedule.slotted import (
     slotted_model,
 )
 from gangopt.instances.schedule.instance import ScheduleInstance
+from gangopt.replays.as_heuristics import fifo, las, srsf
 from gangopt.solvers.bounds import jct_bound
-from gangopt.solvers.heuristics.schedule import fifo, las, srsf
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.solve import solve
 

@@ -10,7 +10,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.schedule.generate import random
 from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution, fewest_machines
 from gangopt.instances.schedule.text import describe, describe_solution
-from gangopt.solvers.heuristics.schedule import las, srsf
+from gangopt.replays.as_heuristics import las, srsf
 
 FIELDS = {
     "name": "t",

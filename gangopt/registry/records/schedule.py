@@ -7,7 +7,7 @@ from gangopt.registry.problem import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _GENERATORS = "gangopt.instances.schedule.generate"
-_HEURISTICS = "gangopt.solvers.heuristics.schedule"
+_HEURISTICS = "gangopt.replays.as_heuristics"
 
 PROBLEM = Problem(
     noun="schedule",

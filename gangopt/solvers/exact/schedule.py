@@ -7,9 +7,9 @@ from typing import Any, Literal
 from gangopt.base.errors import ModelTooLargeError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.schedule.instance import ROUNDING, ScheduleInstance, ScheduleSolution
+from gangopt.replays.as_heuristics import fifo, sf, srsf, srtf
 from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.heuristics.schedule import fifo, sf, srsf, srtf
 
 __all__ = ["exact"]
 

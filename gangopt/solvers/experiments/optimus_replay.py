@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.replays.costs import Overheads
 from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
-from gangopt.solvers.replay.costs import Overheads
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

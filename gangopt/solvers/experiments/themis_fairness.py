@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.instances.finish_time import above_one
+from gangopt.replays.costs import Overheads
 from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
-from gangopt.solvers.replay.costs import Overheads
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gangopt.instances.workload.workload import Workload
-    from gangopt.solvers.replay.result import Replay
+    from gangopt.replays.result import Replay
     from gangopt.topology import Cluster
 
 __all__ = ["NOTES", "PAPER", "POLICIES", "SETTINGS", "figures", "picture", "slowdowns", "themis_fairness"]

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.replay.contest import contest
-from gangopt.solvers.replay.run import resolve_cluster
+from gangopt.replays.contest import contest
+from gangopt.replays.run import resolve_cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gangopt.instances.workload.workload import Workload
+    from gangopt.replays.costs import Overheads
+    from gangopt.replays.result import Replay
     from gangopt.reporting.experiment import ExperimentTable
-    from gangopt.solvers.replay.costs import Overheads
-    from gangopt.solvers.replay.result import Replay
     from gangopt.topology import Cluster
 
 __all__ = ["Setting", "Trace", "bars", "family", "lines", "replays", "settings", "trace"]

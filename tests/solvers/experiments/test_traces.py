@@ -68,7 +68,7 @@ def test_an_interrupted_experiment_is_no_table(monkeypatch):
     def interrupt(*_arguments, **_settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gangopt.solvers.replay.contest.replay", interrupt)
+    monkeypatch.setattr("gangopt.replays.contest.replay", interrupt)
     with pytest.raises(KeyboardInterrupt):
         replays(trace(Setting(made(), 4)), ["fifo"])
 

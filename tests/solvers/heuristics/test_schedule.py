@@ -5,7 +5,7 @@ import pytest
 import gangopt
 from gangopt.base.errors import NoSolutionError
 from gangopt.instances.schedule.instance import Run
-from gangopt.solvers.heuristics.schedule import _cluster, fifo, las, sf, srsf, srtf, tiresias_g
+from gangopt.replays.as_heuristics import _cluster, fifo, las, sf, srsf, srtf, tiresias_g
 from gangopt.solvers.solve import solve
 
 FIGURE7 = "schedule/tiresias-figure7"

@@ -9,14 +9,14 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.finish_time import jain
+from gangopt.replays.contest import contest
+from gangopt.replays.costs import Overheads
+from gangopt.replays.fairness import average_presence
+from gangopt.replays.ready import replayable
+from gangopt.replays.records import Plan
+from gangopt.replays.result import METRICS
+from gangopt.replays.timelines import gantt, timeline
 from gangopt.reporting.contest import contest_json, contest_text, write_contest
-from gangopt.solvers.replay.contest import contest
-from gangopt.solvers.replay.costs import Overheads
-from gangopt.solvers.replay.fairness import average_presence
-from gangopt.solvers.replay.ready import replayable
-from gangopt.solvers.replay.records import Plan
-from gangopt.solvers.replay.result import METRICS
-from gangopt.solvers.replay.timelines import gantt, timeline
 
 
 def workload(*rows, **columns):

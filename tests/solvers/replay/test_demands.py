@@ -7,9 +7,9 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.fit import check_fit
+from gangopt.replays.contest import contest
+from gangopt.replays.ready import ignored_demands
 from gangopt.reporting.contest import contest_json, write_contest
-from gangopt.solvers.replay.contest import contest
-from gangopt.solvers.replay.ready import ignored_demands
 from gangopt.topology import Cluster, MachineGroup
 
 CLUSTER = Cluster.from_groups(

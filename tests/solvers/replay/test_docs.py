@@ -7,9 +7,9 @@ from pathlib import Path
 import gangopt
 from gangopt.base.arguments import parameters_of
 from gangopt.registry.problem import resolve
-from gangopt.solvers.replay.log import EVENTS
-from gangopt.solvers.replay.machines import RULES
-from gangopt.solvers.replay.result import METRICS
+from gangopt.replays.log import EVENTS
+from gangopt.replays.machines import RULES
+from gangopt.replays.result import METRICS
 
 PAGE = Path(__file__).parents[3] / "docs" / "replay.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError, SolverError
-from gangopt.solvers.replay.costs import Overheads
-from gangopt.solvers.replay.engine import Engine
-from gangopt.solvers.replay.records import Plan, Policy
+from gangopt.replays.costs import Overheads
+from gangopt.replays.engine import Engine
+from gangopt.replays.records import Plan, Policy
 
 
 def workload(arrival, gpus, duration, **columns):
@@ -275,7 +275,7 @@ def test_gangs_must_be_whole(monkeypatch):
     def half(machines, gpus):
         return ((0, 1),)
 
-    monkeypatch.setattr("gangopt.solvers.replay.engine.rule", lambda name: half)
+    monkeypatch.setattr("gangopt.replays.engine.rule", lambda name: half)
     jobs, cluster = workload([0], [2], [5]), gangopt.Cluster.uniform(machines_per_rack=2, gpus_per_slot=2)
     with pytest.raises(SolverError, match="at 0 s: job j0 runs on a part of its gang"):
         engine(Scripted(lambda state: Plan(state.active)), cluster, jobs).run()

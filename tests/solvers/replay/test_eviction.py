@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.solvers.replay.costs import Overheads
-from gangopt.solvers.replay.eviction import settle
-from gangopt.solvers.replay.machines import Machines
+from gangopt.replays.costs import Overheads
+from gangopt.replays.eviction import settle
+from gangopt.replays.machines import Machines
 from gangopt.topology import MachineGroup
 
 

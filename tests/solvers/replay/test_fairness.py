@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.solvers.replay.fairness import finish_time_fairness
-from gangopt.solvers.replay.policies.themis import themis
-from gangopt.solvers.replay.policies.themis_apps import apps_of
+from gangopt.replays.fairness import finish_time_fairness
+from gangopt.replays.policies.themis import themis
+from gangopt.replays.policies.themis_apps import apps_of
 from gangopt.solvers.themis.rounds_apps import Crowd
 from gangopt.topology import Cluster, MachineGroup
 

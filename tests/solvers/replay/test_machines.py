@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.solvers.replay.costs import CHECKPOINT_SECONDS, Overheads
-from gangopt.solvers.replay.machines import RULES, Machines
-from gangopt.solvers.replay.records import Plan
+from gangopt.replays.costs import CHECKPOINT_SECONDS, Overheads
+from gangopt.replays.machines import RULES, Machines
+from gangopt.replays.records import Plan
 from gangopt.topology import MachineGroup
 
 

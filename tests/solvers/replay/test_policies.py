@@ -4,7 +4,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.solvers.replay.policies.tiresias import Tiresias
+from gangopt.replays.policies.tiresias import Tiresias
 
 
 def workload(*rows, **columns):

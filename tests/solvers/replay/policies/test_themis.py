@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.base.errors import InputError, NoSolutionError
-from gangopt.solvers.replay.costs import Overheads
-from gangopt.solvers.replay.policies.themis import themis
-from gangopt.solvers.replay.policies.themis_apps import apps_of
-from gangopt.solvers.replay.state import State
+from gangopt.replays.costs import Overheads
+from gangopt.replays.policies.themis import themis
+from gangopt.replays.policies.themis_apps import apps_of
+from gangopt.replays.state import State
 from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import Crowd, SingleJobApp

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gangopt.solvers.replay.policies.ticks import Ticks, next_tick
+from gangopt.replays.policies.ticks import Ticks, next_tick
 
 
 @given(st.integers(0, 10**6), st.floats(1e-3, 1e6))

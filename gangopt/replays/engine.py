@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError, SolverError
-from gangopt.solvers.replay.conservation import check_end, check_event
-from gangopt.solvers.replay.costs import Overheads
-from gangopt.solvers.replay.eviction import settle
-from gangopt.solvers.replay.filling import fill
-from gangopt.solvers.replay.log import ARRIVE, END, START, STOP, Log
-from gangopt.solvers.replay.machines import SURE, Place, rule
-from gangopt.solvers.replay.phases import Phases
-from gangopt.solvers.replay.records import Floats, Ints, Plan, Policy
-from gangopt.solvers.replay.state import RUNNING, WAITING, State
+from gangopt.replays.conservation import check_end, check_event
+from gangopt.replays.costs import Overheads
+from gangopt.replays.eviction import settle
+from gangopt.replays.filling import fill
+from gangopt.replays.log import ARRIVE, END, START, STOP, Log
+from gangopt.replays.machines import SURE, Place, rule
+from gangopt.replays.phases import Phases
+from gangopt.replays.records import Floats, Ints, Plan, Policy
+from gangopt.replays.state import RUNNING, WAITING, State
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.job_table import JobTable
@@ -53,7 +53,7 @@ class Engine:
     cluster : machines, or None where GPUs are only counted
     n_gpus : GPUs
     overheads : what starts and spread places cost
-    placement : rule of `gangopt.solvers.replay.machines.RULES`; None takes the policy's own `placement`, or `packed`
+    placement : rule of `gangopt.replays.machines.RULES`; None takes the policy's own `placement`, or `packed`
     seed : of the policy's random numbers
     on_progress : called from time to time
     """

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.solvers.replay.costs import Overheads
-from gangopt.solvers.replay.machines import Machines, Place
-from gangopt.solvers.replay.records import Floats, Ints
-from gangopt.solvers.replay.ties import resolution_of
+from gangopt.replays.costs import Overheads
+from gangopt.replays.machines import Machines, Place
+from gangopt.replays.records import Floats, Ints
+from gangopt.replays.ties import resolution_of
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.job_table import JobTable

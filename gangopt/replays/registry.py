@@ -10,11 +10,11 @@ from gangopt.base.arguments import bind, join_name, parameters_of, split_name, u
 from gangopt.registry.problem import resolve
 
 if TYPE_CHECKING:
-    from gangopt.solvers.replay.records import Policy
+    from gangopt.replays.records import Policy
 
 __all__ = ["Policies", "PolicyRecord", "policies"]
 
-_HOME = "gangopt.solvers.replay.policies"
+_HOME = "gangopt.replays.policies"
 
 
 @dataclass(frozen=True)

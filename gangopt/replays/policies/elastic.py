@@ -11,10 +11,10 @@ import numpy as np
 from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.solvers.replay.policies.speeds import FittedSpeeds, LinearSpeeds, SpeedModel, speeds_of
-from gangopt.solvers.replay.policies.ticks import Ticks
-from gangopt.solvers.replay.records import Floats, Ints, Plan
-from gangopt.solvers.replay.state import State
+from gangopt.replays.policies.speeds import FittedSpeeds, LinearSpeeds, SpeedModel, speeds_of
+from gangopt.replays.policies.ticks import Ticks
+from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.state import State
 
 __all__ = ["Elastic", "drf", "exact", "optimus", "tetris"]
 

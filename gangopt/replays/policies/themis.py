@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.base.errors import InputError, NoSolutionError
-from gangopt.solvers.replay.policies.themis_apps import ReplayedApp, apps_of
-from gangopt.solvers.replay.records import Floats, Ints, Plan
-from gangopt.solvers.replay.state import State
+from gangopt.replays.policies.themis_apps import ReplayedApp, apps_of
+from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.state import State
 from gangopt.solvers.themis.arbiter_rounding import ROUNDS_SLACK, Rounding
 from gangopt.solvers.themis.rounds import Leases, RoundSettings, hold_round
 from gangopt.solvers.themis.rounds_apps import Crowd

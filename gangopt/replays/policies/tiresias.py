@@ -10,12 +10,12 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.gittins import ServiceDistribution
+from gangopt.replays.policies.packlimit import PackLimit
+from gangopt.replays.policies.service import ROUNDED, distribution_of, expected_service
+from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.state import State
+from gangopt.replays.ties import merged, ranks
 from gangopt.solvers.heuristics.network_placement import LIMIT
-from gangopt.solvers.replay.policies.packlimit import PackLimit
-from gangopt.solvers.replay.policies.service import ROUNDED, distribution_of, expected_service
-from gangopt.solvers.replay.records import Floats, Ints, Plan
-from gangopt.solvers.replay.state import State
-from gangopt.solvers.replay.ties import merged, ranks
 
 __all__ = ["Tiresias", "tiresias_g", "tiresias_l"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from gangopt.solvers.replay.state import State
+    from gangopt.replays.state import State
 
 __all__ = ["Floats", "Ints", "Plan", "Policy"]
 

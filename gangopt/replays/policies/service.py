@@ -9,10 +9,10 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.gittins import ServiceDistribution
-from gangopt.solvers.replay.policies.ticks import next_tick
-from gangopt.solvers.replay.records import Floats, Plan
-from gangopt.solvers.replay.state import State
-from gangopt.solvers.replay.ties import ascending, merged
+from gangopt.replays.policies.ticks import next_tick
+from gangopt.replays.records import Floats, Plan
+from gangopt.replays.state import State
+from gangopt.replays.ties import ascending, merged
 
 __all__ = ["ROUNDED", "Gittins", "LeastAttainedService", "distribution_of", "expected_service", "gittins", "las"]
 

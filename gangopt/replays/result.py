@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.instances.finish_time import jain
-from gangopt.solvers.replay.fairness import finish_time_fairness
-from gangopt.solvers.replay.records import Floats, Ints
+from gangopt.replays.fairness import finish_time_fairness
+from gangopt.replays.records import Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
 
     from gangopt.instances.workload.notices import Notice
     from gangopt.instances.workload.workload import Workload
-    from gangopt.solvers.replay.log import Log
+    from gangopt.replays.log import Log
 
 __all__ = ["METRICS", "Replay", "Times"]
 

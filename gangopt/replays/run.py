@@ -10,16 +10,16 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.fit import check_fit
-from gangopt.policy_registry import policies
-from gangopt.solvers.replay.costs import Overheads
-from gangopt.solvers.replay.engine import Engine, Progress
-from gangopt.solvers.replay.machines import rule
-from gangopt.solvers.replay.ready import check_durations, check_sizes, ignored_demands
-from gangopt.solvers.replay.result import Replay, Times
+from gangopt.replays.costs import Overheads
+from gangopt.replays.engine import Engine, Progress
+from gangopt.replays.machines import rule
+from gangopt.replays.ready import check_durations, check_sizes, ignored_demands
+from gangopt.replays.registry import policies
+from gangopt.replays.result import Replay, Times
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload
-    from gangopt.solvers.replay.records import Policy
+    from gangopt.replays.records import Policy
     from gangopt.topology import Cluster
 
 __all__ = ["check_placement", "check_slowdowns", "policy_name", "replay", "resolve_cluster", "resolve_workload"]

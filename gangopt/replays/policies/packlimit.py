@@ -10,9 +10,9 @@ import numpy as np
 from gangopt.base.errors import InputError
 from gangopt.instances.networks.models import MODELS
 from gangopt.instances.profiling.skew import model_skew
+from gangopt.replays.records import Ints
+from gangopt.replays.state import State
 from gangopt.solvers.heuristics.network_placement import LIMIT
-from gangopt.solvers.replay.records import Ints
-from gangopt.solvers.replay.state import State
 
 __all__ = ["PackLimit"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.workload.speed import FittedSpeed
-from gangopt.solvers.replay.records import Floats, Ints
-from gangopt.solvers.replay.state import State
+from gangopt.replays.records import Floats, Ints
+from gangopt.replays.state import State
 
 __all__ = ["FittedSpeeds", "LinearSpeeds", "SpeedModel", "speeds_of"]
 

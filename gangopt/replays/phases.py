@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangopt.solvers.replay.records import Floats, Ints
+from gangopt.replays.records import Floats, Ints
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.job_table import JobTable

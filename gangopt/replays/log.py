@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.solvers.replay.machines import Place
-from gangopt.solvers.replay.records import Floats, Ints
+from gangopt.replays.machines import Place
+from gangopt.replays.records import Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError, NoSolutionError
+from gangopt.replays.ready import ignored_demands
+from gangopt.replays.result import Replay
+from gangopt.replays.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload
 from gangopt.solvers.core.pool import Lost, run_in_processes
-from gangopt.solvers.replay.ready import ignored_demands
-from gangopt.solvers.replay.result import Replay
-from gangopt.solvers.replay.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.notices import Notice
     from gangopt.instances.workload.workload import Workload
+    from gangopt.replays.costs import Overheads
+    from gangopt.replays.records import Policy
     from gangopt.solvers.bounds import JctBound
-    from gangopt.solvers.replay.costs import Overheads
-    from gangopt.solvers.replay.records import Policy
     from gangopt.topology import Cluster
 
 __all__ = ["Contest", "Entry", "contest"]
@@ -203,7 +203,7 @@ def _check_picklable(policy: Policy, name: str) -> None:
 
 
 def _cluster(given: Cluster | str | Path | int) -> tuple[Cluster | int, int]:
-    from gangopt.solvers.replay.run import resolve_cluster
+    from gangopt.replays.run import resolve_cluster
 
     cluster, n_gpus = resolve_cluster(given)
     return (n_gpus if cluster is None else cluster), n_gpus

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.solvers.replay.records import Plan
-from gangopt.solvers.replay.state import State
-from gangopt.solvers.replay.ties import ascending
+from gangopt.replays.records import Plan
+from gangopt.replays.state import State
+from gangopt.replays.ties import ascending
 
 __all__ = [
     "BestEffort",

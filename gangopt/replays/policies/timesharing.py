@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.replay.policies.ticks import Ticks
-from gangopt.solvers.replay.records import Plan
-from gangopt.solvers.replay.state import State
-from gangopt.solvers.replay.ties import ascending
+from gangopt.replays.policies.ticks import Ticks
+from gangopt.replays.records import Plan
+from gangopt.replays.state import State
+from gangopt.replays.ties import ascending
 
 __all__ = ["TimeSharing", "time_sharing"]
 

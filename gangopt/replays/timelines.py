@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangopt.solvers.replay.log import ARRIVE, END, START, STOP
-from gangopt.solvers.replay.records import Floats, Ints
+from gangopt.replays.log import ARRIVE, END, START, STOP
+from gangopt.replays.records import Floats, Ints
 
 if TYPE_CHECKING:
-    from gangopt.solvers.replay.log import Log
-    from gangopt.solvers.replay.result import Replay
+    from gangopt.replays.log import Log
+    from gangopt.replays.result import Replay
 
 __all__ = ["Timeline", "gantt", "timeline"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gangopt.base.errors import SolverError
-from gangopt.solvers.replay.state import State
+from gangopt.replays.state import State
 
 __all__ = ["check_end", "check_event"]
 

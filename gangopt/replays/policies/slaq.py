@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.replay.policies.ticks import Ticks
-from gangopt.solvers.replay.records import Floats, Ints, Plan
-from gangopt.solvers.replay.state import State
+from gangopt.replays.policies.ticks import Ticks
+from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.state import State
 
 __all__ = ["Slaq"]
 

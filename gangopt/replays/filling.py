@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.solvers.replay.records import Ints
+from gangopt.replays.records import Ints
 
 __all__ = ["fill"]
 

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.solvers.replay.machines import Machines, Place
-from gangopt.solvers.replay.records import Ints
+from gangopt.replays.machines import Machines, Place
+from gangopt.replays.records import Ints
 
 __all__ = ["settle"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangopt.instances.finish_time import ideal_seconds, largest_demands
-from gangopt.solvers.replay.records import Floats
+from gangopt.replays.records import Floats
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload

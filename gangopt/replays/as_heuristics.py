@@ -8,9 +8,9 @@ from gangopt.base.errors import NoSolutionError
 from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution
 
 if TYPE_CHECKING:
-    from gangopt.solvers.replay.log import Log
-    from gangopt.solvers.replay.machines import Place
-    from gangopt.solvers.replay.records import Policy
+    from gangopt.replays.log import Log
+    from gangopt.replays.machines import Place
+    from gangopt.replays.records import Policy
     from gangopt.topology import Cluster
 
 __all__ = ["fifo", "gittins", "las", "replayed", "sf", "srsf", "srtf", "tiresias_g"]
@@ -40,9 +40,9 @@ def replayed(instance: ScheduleInstance, policy: Policy) -> ScheduleSolution:
         If the policy starts or stops a job within a slot of the instance.
     """
     from gangopt.instances.workload.job_table import Gangs
-    from gangopt.solvers.replay.costs import Overheads
-    from gangopt.solvers.replay.engine import Engine
-    from gangopt.solvers.replay.ready import check_durations, check_sizes
+    from gangopt.replays.costs import Overheads
+    from gangopt.replays.engine import Engine
+    from gangopt.replays.ready import check_durations, check_sizes
 
     # not by `replay`, whose workloads are polars frames: solving must leave the process able to fork
     jobs = Gangs(instance.arrival, instance.gpus, instance.duration)
@@ -68,7 +68,7 @@ def _cluster(machines: tuple[int, ...]) -> Cluster:
 
 def _runs(log: Log, order: list[int]) -> tuple[tuple[Run, ...], ...]:
     """Return the runs of every job of the instance; `order` has its index for each job of the log."""
-    from gangopt.solvers.replay.log import EVENTS
+    from gangopt.replays.log import EVENTS
 
     runs: list[list[Run]] = [[] for _ in order]
     open_since: dict[int, tuple[float, Place]] = {}
@@ -98,28 +98,28 @@ def srsf(instance: ScheduleInstance) -> ScheduleSolution:
     ----------
     Tiresias (NSDI 2019), section 3.2.1 and table 1.
     """
-    from gangopt.solvers.replay.policies.order import ShortestRemainingService
+    from gangopt.replays.policies.order import ShortestRemainingService
 
     return replayed(instance, ShortestRemainingService())
 
 
 def srtf(instance: ScheduleInstance) -> ScheduleSolution:
     """Return the schedule of the least remaining time first; as `srsf`."""
-    from gangopt.solvers.replay.policies.order import ShortestRemainingTime
+    from gangopt.replays.policies.order import ShortestRemainingTime
 
     return replayed(instance, ShortestRemainingTime())
 
 
 def sf(instance: ScheduleInstance) -> ScheduleSolution:
     """Return the schedule of the fewest GPUs first; as `srsf`."""
-    from gangopt.solvers.replay.policies.order import SmallestFirst
+    from gangopt.replays.policies.order import SmallestFirst
 
     return replayed(instance, SmallestFirst())
 
 
 def fifo(instance: ScheduleInstance) -> ScheduleSolution:
     """Return the schedule in order of arrival without preemption; a job that does not fit holds up all after it."""
-    from gangopt.solvers.replay.policies.order import Fifo
+    from gangopt.replays.policies.order import Fifo
 
     return replayed(instance, Fifo())
 
@@ -140,7 +140,7 @@ def las(instance: ScheduleInstance, *, interval: float | None = None) -> Schedul
     ----------
     Tiresias (NSDI 2019), section 3.2.2 and figure 7.
     """
-    from gangopt.solvers.replay.policies.service import LeastAttainedService
+    from gangopt.replays.policies.service import LeastAttainedService
 
     return replayed(instance, LeastAttainedService(_interval(instance, interval)))
 
@@ -163,7 +163,7 @@ def gittins(instance: ScheduleInstance, *, interval: float | None = None) -> Sch
     ----------
     Tiresias (NSDI 2019), pseudocode 1. Its figure 7 shows another schedule, which `tiresias_g` makes.
     """
-    from gangopt.solvers.replay.policies.service import Gittins
+    from gangopt.replays.policies.service import Gittins
 
     return replayed(instance, Gittins(_interval(instance, interval)))
 
@@ -190,6 +190,6 @@ def tiresias_g(instance: ScheduleInstance, *, thresholds: str = "3600") -> Sched
     ----------
     Tiresias (NSDI 2019), section 3.2.3; with the threshold 4, the schedule that figure 7 calls 2D-Gittins.
     """
-    from gangopt.solvers.replay.policies import tiresias
+    from gangopt.replays.policies import tiresias
 
     return replayed(instance, tiresias.tiresias_g(thresholds))
