@@ -12,10 +12,10 @@ import pytest
 import gangopt
 from gangopt.base import interrupts
 from gangopt.cli.output import require_whole
+from gangopt.experiments.optimus_ablation import optimus_ablation
+from gangopt.experiments.prediction_error import prediction_error
 from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.core.contract import Outcome
-from gangopt.solvers.experiments.optimus_ablation import optimus_ablation
-from gangopt.solvers.experiments.prediction_error import prediction_error
 from gangopt.solvers.heuristics.parameters import lpt
 
 ALLOCATION = "allocation/optimus-figure4"

@@ -45,7 +45,7 @@ def optimus_ablation_command(
     as_json: AsJson = False,
 ) -> None:
     """Keep one of Optimus's two decisions and swap the other (figures 18 and 19 of the paper)."""
-    from gangopt.solvers.experiments import optimus_ablation as experiment
+    from gangopt.experiments import optimus_ablation as experiment
 
     check(output, time_limit, seed)
     table = experiment.optimus_ablation(
@@ -73,7 +73,7 @@ def parameter_balance_command(
     as_json: AsJson = False,
 ) -> None:
     """Step time by eqn 2 with the slowest server's load: MXNet, PAA, optimum (figures 20 and 21 of the paper)."""
-    from gangopt.solvers.experiments import parameter_balance as experiment
+    from gangopt.experiments import parameter_balance as experiment
 
     check(output, None, seed)
     table = experiment.parameter_balance(
@@ -108,7 +108,7 @@ def prediction_error_command(
     as_json: AsJson = False,
 ) -> None:
     """Allocate from wrong steps and speeds and judge by the true ones (figure 15 of the paper)."""
-    from gangopt.solvers.experiments import prediction_error as experiment
+    from gangopt.experiments import prediction_error as experiment
 
     check(output, time_limit, 0)
     table = experiment.prediction_error(
@@ -139,7 +139,7 @@ def themis_truth_telling_command(
     as_json: AsJson = False,
 ) -> None:
     """Let one of eight equal apps misreport its slowdown in every auction (figure 18 of the paper)."""
-    from gangopt.solvers.experiments import themis_truth_telling as experiment
+    from gangopt.experiments import themis_truth_telling as experiment
 
     check(output, None, 0)
     table = experiment.themis_truth_telling(

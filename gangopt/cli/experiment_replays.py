@@ -66,7 +66,7 @@ def _plain(name: str, summary: str) -> Callable[..., None]:
         as_json: AsJson = False,
     ) -> None:
         check(output, None, seed)
-        experiment = importlib.import_module(f"gangopt.solvers.experiments.{name}")
+        experiment = importlib.import_module(f"gangopt.experiments.{name}")
         table = getattr(experiment, name)(workload, _cluster(cluster), jobs=jobs, seed=seed)
         finish(table, experiment.picture, output, as_json)
 
@@ -90,7 +90,7 @@ def _gittins(
 ) -> None:
     """Gittins index over attained service, printed and discretised (appendix C of Tiresias)."""
     from gangopt.base.errors import InputError
-    from gangopt.solvers.experiments import gittins_curve as experiment
+    from gangopt.experiments import gittins_curve as experiment
 
     check(output, None, seed)
     if services is not None and workload is not None:
@@ -118,7 +118,7 @@ def _optimus(
     as_json: AsJson = False,
 ) -> None:
     """Replay Optimus, DRF and Tetris for three ways to arrive (figures 11 and 17 of Optimus)."""
-    from gangopt.solvers.experiments import optimus_replay as experiment
+    from gangopt.experiments import optimus_replay as experiment
 
     check(output, None, seed)
     table = experiment.optimus_replay(
@@ -145,7 +145,7 @@ def _fairness(
     as_json: AsJson = False,
 ) -> None:
     """Compare policies by finish-time fairness (figures 9 and 10 of THEMIS)."""
-    from gangopt.solvers.experiments import themis_fairness as experiment
+    from gangopt.experiments import themis_fairness as experiment
 
     check(output, None, seed)
     table = experiment.themis_fairness(
@@ -175,7 +175,7 @@ def _contention(
     as_json: AsJson = False,
 ) -> None:
     """Halve and quarter the cluster (figure 14 of THEMIS)."""
-    from gangopt.solvers.experiments import themis_contention as experiment
+    from gangopt.experiments import themis_contention as experiment
 
     check(output, None, seed)
     table = experiment.themis_contention(
@@ -206,7 +206,7 @@ def _network_share(
     as_json: AsJson = False,
 ) -> None:
     """Vary the share of network-intensive apps (figures 15 and 16 of THEMIS)."""
-    from gangopt.solvers.experiments import themis_network_share as experiment
+    from gangopt.experiments import themis_network_share as experiment
 
     check(output, None, seed)
     table = experiment.themis_network_share(

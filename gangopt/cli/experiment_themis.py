@@ -44,8 +44,8 @@ def _sensitivity(
     as_json: AsJson = False,
 ) -> None:
     """Fairness and efficiency over the knob f and the lease (figure 19 of the paper)."""
-    from gangopt.solvers.experiments import themis_sensitivity as experiment
-    from gangopt.solvers.experiments.themis_runs import Workload
+    from gangopt.experiments import themis_sensitivity as experiment
+    from gangopt.experiments.themis_runs import Workload
 
     check(output, None, 0)
     table = experiment.themis_sensitivity(
@@ -73,8 +73,8 @@ def _estimation_error(
     as_json: AsJson = False,
 ) -> None:
     """Agents that estimate work and slowdowns wrongly by up to X % (figure 17 of the paper)."""
-    from gangopt.solvers.experiments import themis_estimation_error as experiment
-    from gangopt.solvers.experiments.themis_runs import Workload
+    from gangopt.experiments import themis_estimation_error as experiment
+    from gangopt.experiments.themis_runs import Workload
 
     check(output, None, 0)
     table = experiment.themis_estimation_error(

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import gangopt
-from gangopt.solvers.experiments import optimus_ablation, parameter_balance, prediction_error
+from gangopt.experiments import optimus_ablation, parameter_balance, prediction_error
 
 JOBS, SERVERS = (1000, 2000, 4000, 8000), (1000, 2000, 4000, 8000, 16000)
 NAME = "interval/random?jobs={}&servers={}&tasks=cpu&max_tasks=40"

@@ -6,7 +6,7 @@ import pytest
 
 from gangopt import Workload
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.gittins_curve import gittins_curve, picture
+from gangopt.experiments.gittins_curve import gittins_curve, picture
 
 PRINTED = ["1/8", "1/7", "1/6", "1/3", "1/6", "1/5", "1/4", "1/2", "1/4", "1/3", "1/2", "1", "0"]
 """Index of figure 7's three jobs at attained services of 0 to 12 by the printed formula, by hand."""

@@ -4,7 +4,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.optimus_ablation import SWAPPED, optimus_ablation, picture
+from gangopt.experiments.optimus_ablation import SWAPPED, optimus_ablation, picture
 
 NAMES = ("interval/testbed?seed=0", "interval/testbed?jobs=5&seed=1")
 

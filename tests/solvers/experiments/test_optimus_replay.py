@@ -5,8 +5,8 @@ import pytest
 
 from gangopt import Workload
 from gangopt.base.errors import InputError
+from gangopt.experiments.optimus_replay import optimus_replay, picture
 from gangopt.replays.run import replay
-from gangopt.solvers.experiments.optimus_replay import optimus_replay, picture
 
 POLICIES = ("optimus", "drf", "tetris")
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
 from gangopt.catalogue import load
+from gangopt.experiments.parameter_balance import StepModel, balanced, parameter_balance, picture
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.experiments.parameter_balance import StepModel, balanced, parameter_balance, picture
 
 
 def blocks(sizes, servers):

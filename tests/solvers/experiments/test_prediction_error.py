@@ -6,8 +6,8 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.catalogue import load
+from gangopt.experiments.prediction_error import picture, prediction_error, with_error
 from gangopt.instances.allocation.instance import AllocationInstance
-from gangopt.solvers.experiments.prediction_error import picture, prediction_error, with_error
 
 NAME = "allocation/random?jobs=6&nodes=6&max_tasks=6&seed=1"
 

@@ -8,8 +8,8 @@ import pytest
 
 from gangopt import Cluster, Workload
 from gangopt.base.errors import InputError
+from gangopt.experiments import themis_contention, themis_fairness, themis_network_share
 from gangopt.replays.run import replay
-from gangopt.solvers.experiments import themis_contention, themis_fairness, themis_network_share
 from gangopt.topology import MachineGroup
 
 SMALL = "workload/themis-2?apps=3&seed=1"

@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments import themis_estimation_error, themis_sensitivity
-from gangopt.solvers.experiments.themis_runs import Workload, measures, run
+from gangopt.experiments import themis_estimation_error, themis_sensitivity
+from gangopt.experiments.themis_runs import Workload, measures, run
 from gangopt.solvers.themis.rounds import RoundSettings
 
 SMALL = Workload(cluster="themis-testbed", apps=4, hours=4.0)

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.themis_truth_telling import (
+from gangopt.experiments.themis_truth_telling import (
     COLUMNS,
     MACHINES,
     Setting,

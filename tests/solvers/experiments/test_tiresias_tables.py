@@ -4,8 +4,8 @@ import pytest
 
 from gangopt import Workload
 from gangopt.base.errors import InputError
+from gangopt.experiments import tiresias_sensitivity, tiresias_table1, tiresias_table5
 from gangopt.replays.run import replay
-from gangopt.solvers.experiments import tiresias_sensitivity, tiresias_table1, tiresias_table5
 
 
 def one_gpu():

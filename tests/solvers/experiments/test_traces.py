@@ -5,7 +5,7 @@ import pytest
 
 from gangopt import Cluster, Workload
 from gangopt.base.errors import InputError
-from gangopt.solvers.experiments.traces import Setting, replays, settings, trace
+from gangopt.experiments.traces import Setting, replays, settings, trace
 
 
 def made(**columns):

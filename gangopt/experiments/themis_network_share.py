@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
+from gangopt.experiments.traces import Setting, lines, replays, settings, trace
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
-from gangopt.solvers.experiments.traces import Setting, lines, replays, settings, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

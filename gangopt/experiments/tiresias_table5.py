@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gangopt.experiments.tiresias_table1 import columns, normalised
+from gangopt.experiments.traces import Setting, bars, settings, trace
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.tiresias_table1 import columns, normalised
-from gangopt.solvers.experiments.traces import Setting, bars, settings, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.replays.costs import Overheads
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

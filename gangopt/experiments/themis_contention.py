@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
+from gangopt.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
+from gangopt.experiments.traces import Setting, lines, replays, settings, trace
 from gangopt.replays.run import resolve_cluster
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
-from gangopt.solvers.experiments.traces import Setting, lines, replays, settings, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
+from gangopt.experiments.themis_runs import Workload, measures, run
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.themis_runs import Workload, measures, run
 from gangopt.solvers.themis.rounds import RoundSettings
 
 if TYPE_CHECKING:

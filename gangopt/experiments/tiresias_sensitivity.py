@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

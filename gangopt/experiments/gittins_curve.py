@@ -88,7 +88,7 @@ def gittins_curve(
 
 
 def _history(workload: Workload | str | Path, jobs: int | None, seed: int) -> tuple[ServiceDistribution, str]:
-    from gangopt.solvers.experiments.traces import Setting, trace
+    from gangopt.experiments.traces import Setting, trace
 
     given = trace(Setting(workload, 1), jobs=jobs, seed=seed)
     given.workload.require("duration")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.instances.finish_time import above_one
 from gangopt.replays.costs import Overheads
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.experiments.traces import Setting, Trace, bars, replays, settings, trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
