@@ -33,7 +33,7 @@ __all__ = [
 
 _HOMES = {
     "Cluster": "gangopt.topology",
-    "Comparison": "gangopt.solvers.comparison",
+    "Comparison": "gangopt.solvers.compare.comparison",
     "GangoptError": "gangopt.base.errors",
     "InfeasibleError": "gangopt.base.errors",
     "InputError": "gangopt.base.errors",
@@ -41,7 +41,7 @@ _HOMES = {
     "Result": "gangopt.solvers.core.result",
     "SolverError": "gangopt.base.errors",
     "Workload": "gangopt.instances.workload.workload",
-    "compare": "gangopt.solvers.compare",
+    "compare": "gangopt.solvers.compare.compare",
     "load": "gangopt.catalogue",
     "names": "gangopt.catalogue",
     "policies": "gangopt.replays.registry",
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from gangopt.registry.records import problems
     from gangopt.replays.registry import policies
     from gangopt.replays.run import replay
-    from gangopt.solvers.compare import compare
-    from gangopt.solvers.comparison import Comparison
+    from gangopt.solvers.compare.compare import compare
+    from gangopt.solvers.compare.comparison import Comparison
     from gangopt.solvers.core.result import Result
     from gangopt.solvers.solve import solve
     from gangopt.topology import Cluster

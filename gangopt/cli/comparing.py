@@ -16,7 +16,7 @@ from gangopt.cli.options import AsJson, Output, Quiet, RelGap, Seed, Threads, Ti
 from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
 
 if TYPE_CHECKING:
-    from gangopt.solvers.comparison import Comparison
+    from gangopt.solvers.compare.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -45,9 +45,9 @@ def compare(
     One table a decision, and how far each method is from the bound.
     """
     from gangopt.reporting.comparison import comparison_text
-    from gangopt.solvers.compare import compare as run_compare
-    from gangopt.solvers.compare import expand
-    from gangopt.solvers.comparison import check_suffix
+    from gangopt.solvers.compare.compare import compare as run_compare
+    from gangopt.solvers.compare.compare import expand
+    from gangopt.solvers.compare.comparison import check_suffix
 
     journal = None if output is None else output.with_name(output.name + ".rows")
     if output is not None:

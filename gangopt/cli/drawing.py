@@ -16,7 +16,7 @@ from gangopt.reporting.gap_plots import (
     save_picture,
     trajectory_chart,
 )
-from gangopt.solvers.comparison import Comparison
+from gangopt.solvers.compare.comparison import Comparison
 
 __all__ = ["plot_file"]
 

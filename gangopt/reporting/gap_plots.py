@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import write_bytes
-from gangopt.solvers.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

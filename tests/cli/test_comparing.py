@@ -9,7 +9,7 @@ from gangopt.base.errors import NoSolutionError
 from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
 from gangopt.cli import run
-from gangopt.solvers.comparison import Comparison
+from gangopt.solvers.compare.comparison import Comparison
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
 OTHER = "parameters/random?blocks=7&servers=3&seed=2"

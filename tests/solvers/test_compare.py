@@ -18,7 +18,7 @@ from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
 from gangopt.reporting.comparison import comparison_text, html_report
 from gangopt.reporting.text import format_gap, format_number
-from gangopt.solvers.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison, Row
 from gangopt.solvers.core.contract import Outcome
 from gangopt.solvers.heuristics.parameters import lpt
 

@@ -9,8 +9,8 @@ import pytest
 from pyomo.opt import SolverResults, TerminationCondition
 
 from gangopt.base.errors import InputError, SolverError, SolverUnavailableError
-from gangopt.solvers import external
-from gangopt.solvers.external import EXTERNAL_SOLVERS, solve_external
+from gangopt.solvers.external import external
+from gangopt.solvers.external.external import EXTERNAL_SOLVERS, solve_external
 from gangopt.solvers.highs import Session, SolveSettings, compile_model, solve_model
 
 INSTALLED = [name for name in ("highs", "cbc", "glpk") if pyo.SolverFactory(name).available(exception_flag=False)]

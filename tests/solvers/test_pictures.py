@@ -16,7 +16,7 @@ from gangopt.reporting.gap_plots import (
     to_svg,
     trajectory_chart,
 )
-from gangopt.solvers.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison, Row
 
 
 def row(instance, method, gap, problem="parameters"):

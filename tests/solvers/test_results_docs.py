@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gangopt.solvers.comparison import Row
+from gangopt.solvers.compare.comparison import Row
 from gangopt.solvers.core.result import Result
 
 DOCS = Path(__file__).parents[2] / "docs"

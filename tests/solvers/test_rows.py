@@ -7,10 +7,10 @@ import pytest
 import gangopt
 from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.reporting.comparison import MOST_REMARKS, comparison_text
-from gangopt.solvers.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison, Row
+from gangopt.solvers.compare.rows import scored_rows
 from gangopt.solvers.core.contract import Controls, Outcome
 from gangopt.solvers.heuristics.parameters import lpt
-from gangopt.solvers.rows import scored_rows
 
 LARGE = ParametersInstance(
     name="large",

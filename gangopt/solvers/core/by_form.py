@@ -211,6 +211,6 @@ def _solve(model: Any, controls: Controls, warm: bool) -> SolverOutcome:  # noqa
         from gangopt.solvers.highs import solve_model
 
         return solve_model(model, settings, warm_start=warm)
-    from gangopt.solvers.external import solve_external
+    from gangopt.solvers.external.external import solve_external
 
     return solve_external(model, controls.solver, settings)

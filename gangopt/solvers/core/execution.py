@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from gangopt.base.errors import InputError, SolverUnavailableError
-from gangopt.solvers.comparison import Row, failed_row
+from gangopt.solvers.compare.comparison import Row, failed_row
 from gangopt.solvers.core.journal import Append, Rows, journal
 from gangopt.solvers.core.pool import Lost, run_in_processes
 

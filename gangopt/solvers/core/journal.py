@@ -16,7 +16,7 @@ from gangopt.base.errors import InputError
 from gangopt.base.filelock import locked
 from gangopt.base.inputfile import read_file
 from gangopt.base.jsonfile import file_kind, write_text
-from gangopt.solvers.comparison import Row
+from gangopt.solvers.compare.comparison import Row
 
 __all__ = ["Append", "Rows", "discard", "journal"]
 

@@ -3,7 +3,7 @@
 import doctest
 from pathlib import Path
 
-from gangopt.solvers.external import EXTERNAL_SOLVERS
+from gangopt.solvers.external.external import EXTERNAL_SOLVERS
 
 PAGE = Path(__file__).parents[3] / "docs" / "solver-path.md"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gangopt.base.contract import Instance, Score
 from gangopt.registry.problem import Problem, resolve
-from gangopt.solvers.comparison import Row
+from gangopt.solvers.compare.comparison import Row
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.core.result import Result, is_contradicted, is_proven, proof_gap, relative_gap
 

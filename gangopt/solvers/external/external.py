@@ -22,7 +22,7 @@ from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.opt import SolverStatus, TerminationCondition
 
 from gangopt.base.errors import InputError, SolverError, SolverUnavailableError, shown
-from gangopt.solvers.external_solvers import EXTERNAL_SOLVERS, ExternalSolver
+from gangopt.solvers.external.solvers import EXTERNAL_SOLVERS, ExternalSolver
 from gangopt.solvers.highs.arrays import Floats, LinearArrays
 from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.engine import Engine

@@ -1,0 +1,1 @@
+"""Many methods on many instances, as one table."""

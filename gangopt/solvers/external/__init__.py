@@ -1,0 +1,1 @@
+"""Solvers other than HiGHS."""
