@@ -57,7 +57,7 @@ def cut_short_at(monkeypatch, target, call):
 
 @pytest.mark.parametrize("call", [1, 2, 3])
 def test_prediction_error_takes_no_allocation_that_ctrl_c_cut_short(monkeypatch, call):
-    calls = cut_short_at(monkeypatch, "gangopt.solvers.exact.allocation.exact", call)
+    calls = cut_short_at(monkeypatch, "gangopt.solvers.allocation.exact.exact", call)
     with pytest.raises(KeyboardInterrupt):
         prediction_error([ALLOCATION], errors=(0.15,), kinds=("steps",), methods=("exact",), seeds=2)
     assert len(calls) == call
@@ -69,7 +69,7 @@ def test_the_mean_loss_that_an_interrupt_made_13_27_percent():
 
 
 def test_prediction_error_refuses_an_exact_row_that_is_not_proven(monkeypatch):
-    from gangopt.solvers.exact import allocation
+    from gangopt.solvers.allocation import exact as allocation
 
     exact, calls = allocation.exact, []
 
@@ -91,7 +91,7 @@ def test_the_ablation_takes_no_half_that_ctrl_c_cut_short(monkeypatch, decision)
 
 
 def test_the_ablation_marks_rows_that_are_not_proven(monkeypatch):
-    from gangopt.solvers.exact import allocation
+    from gangopt.solvers.allocation import exact as allocation
 
     exact = allocation.exact
     monkeypatch.setattr(
@@ -113,14 +113,14 @@ def test_two_decisions_in_turn_end_where_the_interrupted_one_does(monkeypatch, f
 
 
 def test_a_policy_that_solves_an_interval_passes_ctrl_c_on(monkeypatch):
-    cut_short_at(monkeypatch, "gangopt.solvers.exact.allocation.exact", 1)
+    cut_short_at(monkeypatch, "gangopt.solvers.allocation.exact.exact", 1)
     jobs = gangopt.Workload.from_columns({"id": ["a", "b"], "arrival": [0, 0], "gpus": [2, 1], "duration": [2, 8]})
     with pytest.raises(KeyboardInterrupt):
         gangopt.replay(jobs, 2, "exact?speed=linear")
 
 
 def test_a_policy_that_solves_an_interval_takes_nothing_unproven(monkeypatch):
-    from gangopt.solvers.exact import allocation
+    from gangopt.solvers.allocation import exact as allocation
 
     exact = allocation.exact
     monkeypatch.setattr(

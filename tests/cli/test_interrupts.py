@@ -62,7 +62,7 @@ def test_an_interrupted_experiment_writes_nothing(call, monkeypatch, tmp_path):
     output = tmp_path / "table.csv"
     output.write_text("whole\n")
     monkeypatch.setattr(
-        "gangopt.solvers.exact.allocation.exact", lambda _instance, _controls: Outcome("interrupted", None, 1.0)
+        "gangopt.solvers.allocation.exact.exact", lambda _instance, _controls: Outcome("interrupted", None, 1.0)
     )
     answer = call("experiment", "prediction-error", "allocation/optimus-figure4", "--seeds", 1, "-o", output)
     assert answer == (130, "", "gangopt: interrupted\n")

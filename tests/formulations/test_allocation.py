@@ -29,7 +29,7 @@ from gangopt.formulations.allocation import literal as allocation_literal
 from gangopt.formulations.allocation.configurations import capacity_rows, class_configurations, job_configurations
 from gangopt.instances.allocation.generate import random
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound
+from gangopt.solvers.allocation.dual import PricedGrids, maximise_bound
 from gangopt.solvers.highs import solve_model
 
 FORMS = gangopt.problems["allocation"].forms

@@ -136,7 +136,7 @@ def test_heuristics_are_asked_as_long_as_there_is_time():
 
 
 def test_a_method_that_gives_up_is_held_against_the_heuristics(monkeypatch):
-    from gangopt.solvers.exact import allocation
+    from gangopt.solvers.allocation import exact as allocation
 
     def give_up(*_):
         raise InfeasibleError("resource_capacity: nothing fits")

@@ -90,7 +90,7 @@ def test_infeasible_is_a_result_with_its_reason(monkeypatch):
         raise InfeasibleError("gpu: 3 are needed, 2 exist")
 
     instance = gangopt.load("allocation/optimus-figure4")
-    monkeypatch.setattr("gangopt.solvers.exact.allocation.exact", exact)
+    monkeypatch.setattr("gangopt.solvers.allocation.exact.exact", exact)
     result = gangopt.solve(dataclasses.replace(instance, capacity=np.full(len(instance.resources), 1e-3)))
     assert (result.termination, result.solution_status, result.reason) == (
         "infeasible",

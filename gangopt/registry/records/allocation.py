@@ -7,7 +7,7 @@ from gangopt.registry.problem import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations.allocation"
-_HEURISTICS = "gangopt.solvers.heuristics.allocation"
+_HEURISTICS = "gangopt.solvers.allocation.heuristics"
 
 PROBLEM = Problem(
     noun="allocation",
@@ -29,7 +29,7 @@ PROBLEM = Problem(
     methods={
         "exact": Method(
             "exact",
-            "gangopt.solvers.exact.allocation:exact",
+            "gangopt.solvers.allocation.exact:exact",
             "Lagrangian bound, reduced-cost fixing and a core model that proves the optimum",
             exact=True,
         ),

@@ -94,8 +94,8 @@ def _admitted(state: State, speeds: FittedSpeeds | LinearSpeeds) -> Ints:
 
 
 def _exactly(instance: AllocationInstance) -> AllocationSolution:
+    from gangopt.solvers.allocation.exact import exact as solve
     from gangopt.solvers.core.contract import Controls
-    from gangopt.solvers.exact.allocation import exact as solve
 
     outcome = unless_interrupted(solve(instance, Controls()))
     if outcome.termination != "optimal":
@@ -119,7 +119,7 @@ def optimus(
     skip : go on with the tasks that still fit
     priority : factor on the gains of young jobs
     """
-    from gangopt.solvers.heuristics import allocation
+    from gangopt.solvers.allocation import heuristics as allocation
 
     def allocate(instance: AllocationInstance) -> AllocationSolution:
         return allocation.optimus(instance, skip=skip, priority=priority)
@@ -129,14 +129,14 @@ def optimus(
 
 def drf(interval: float = 600.0, speed: SpeedModel = "fitted", max_tasks: int = 16) -> Elastic:
     """Return dominant-resource fairness: progressive filling, spread over the machines."""
-    from gangopt.solvers.heuristics import allocation
+    from gangopt.solvers.allocation import heuristics as allocation
 
     return Elastic("drf", allocation.drf, "spread", interval, speed, max_tasks)
 
 
 def tetris(interval: float = 600.0, speed: SpeedModel = "fitted", max_tasks: int = 16) -> Elastic:
     """Return Tetris: packing and least remaining time, packed on the machines."""
-    from gangopt.solvers.heuristics import allocation
+    from gangopt.solvers.allocation import heuristics as allocation
 
     return Elastic("tetris", allocation.tetris, "packed", interval, speed, max_tasks)
 

@@ -126,7 +126,7 @@ def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | N
         Seconds; None where a job must be paused, or nothing was proven in time.
     """
     from gangopt.base.errors import InfeasibleError
-    from gangopt.solvers.exact import allocation
+    from gangopt.solvers.allocation import exact as allocation
 
     if instance.fewest_paused:
         return None

@@ -11,12 +11,12 @@ import pytest
 import gangopt
 from gangopt.instances.allocation.generate import random
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
+from gangopt.solvers.allocation import exact as module
+from gangopt.solvers.allocation.core import CoreAnswer, solve_core
+from gangopt.solvers.allocation.dual import PricedGrids, maximise_bound
+from gangopt.solvers.allocation.exact import exact
 from gangopt.solvers.core.clock import Clock, OutOfTime
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact import allocation as module
-from gangopt.solvers.exact.allocation import exact
-from gangopt.solvers.exact.allocation_core import CoreAnswer, solve_core
-from gangopt.solvers.exact.allocation_dual import PricedGrids, maximise_bound
 from gangopt.solvers.highs import SolveSettings
 
 BATCHES = 10
@@ -253,7 +253,7 @@ def test_interrupted_returns_what_is_known(monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gangopt.solvers.exact.allocation.maximise_bound", interrupted)
+    monkeypatch.setattr("gangopt.solvers.allocation.exact.maximise_bound", interrupted)
     outcome = exact(random(jobs=5), Controls())
     assert outcome.termination == "interrupted"
     assert outcome.solution is not None
@@ -333,7 +333,7 @@ def _ticking(looks: int) -> Clock:
 def test_grids_in_parts_price_as_one_and_stop_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = random(jobs=60, max_tasks=5, seed=1)
     whole = maximise_bound(PricedGrids(instance))
-    monkeypatch.setattr("gangopt.solvers.exact.allocation_dual.CELLS_AT_ONCE", 100)
+    monkeypatch.setattr("gangopt.solvers.allocation.dual.CELLS_AT_ONCE", 100)
     parts = maximise_bound(PricedGrids(instance))
     assert parts.best.bound == pytest.approx(whole.best.bound, rel=1e-12)
     assert parts.best.ps.tolist() == whole.best.ps.tolist()
@@ -351,7 +351,7 @@ def test_grids_in_parts_price_as_one_and_stop_between_parts(monkeypatch: pytest.
 
 
 def test_stopped_in_the_midst_keeps_the_first_allocation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gangopt.solvers.exact.allocation_dual.CELLS_AT_ONCE", 100)
+    monkeypatch.setattr("gangopt.solvers.allocation.dual.CELLS_AT_ONCE", 100)
     instance = random(jobs=60, max_tasks=5, seed=1)
     outcome = exact(instance, Controls(time_limit=1e-9))
     assert (outcome.termination, outcome.bound, outcome.reason) == ("time_limit", None, "the time is over")
@@ -362,7 +362,7 @@ def test_core_model_is_not_built_without_time(monkeypatch: pytest.MonkeyPatch) -
     instance = random(jobs=300, max_tasks=10, seed=3)
     controls = Controls(time_limit=1e9)
     monkeypatch.setattr(Controls, "remaining", lambda _: 1e-9)
-    monkeypatch.setattr("gangopt.solvers.exact.allocation.Clock", lambda _: Clock())
+    monkeypatch.setattr("gangopt.solvers.allocation.exact.Clock", lambda _: Clock())
     outcome = exact(instance, controls)
     assert outcome.termination == "time_limit"
     assert "columns take longer to build" in str(outcome.reason)

@@ -9,8 +9,8 @@ import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.instances.allocation.generate import random
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.solvers.heuristics.allocation import drf, equal, optimus, tetris
-from gangopt.solvers.heuristics.allocation_moves import next_allowed, seed_configurations
+from gangopt.solvers.allocation.heuristics import drf, equal, optimus, tetris
+from gangopt.solvers.allocation.moves import next_allowed, seed_configurations
 
 HOLE = float("nan")
 EVERY = (optimus, drf, tetris, equal)

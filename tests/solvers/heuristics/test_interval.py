@@ -10,7 +10,8 @@ from gangopt.base.errors import InputError
 from gangopt.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.registry.records import problems
-from gangopt.solvers.heuristics import allocation, placement
+from gangopt.solvers.allocation import heuristics as allocation
+from gangopt.solvers.heuristics import placement
 from gangopt.solvers.heuristics.interval import admitted, retry
 
 PROBLEM = problems["interval"]

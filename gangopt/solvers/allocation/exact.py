@@ -19,12 +19,12 @@ import numpy as np
 from gangopt.base.errors import InfeasibleError, NoSolutionError
 from gangopt.formulations.deadline import building_within
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
+from gangopt.solvers.allocation.core import CoreAnswer, objective_unit, solve_core
+from gangopt.solvers.allocation.dual import Dual, PricedGrids, Selection, maximise_bound
+from gangopt.solvers.allocation.moves import seed_configurations, to_solution
 from gangopt.solvers.core.clock import Clock, OutOfTime
 from gangopt.solvers.core.contract import Controls, Outcome, Termination
 from gangopt.solvers.core.incumbent import GAP, Incumbent
-from gangopt.solvers.exact.allocation_core import CoreAnswer, objective_unit, solve_core
-from gangopt.solvers.exact.allocation_dual import Dual, PricedGrids, Selection, maximise_bound
-from gangopt.solvers.heuristics.allocation_moves import seed_configurations, to_solution
 
 __all__ = ["exact"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, TimeGrid
-from gangopt.solvers.heuristics.allocation_moves import (
+from gangopt.solvers.allocation.moves import (
     Seed,
     next_allowed,
     seed_configurations,

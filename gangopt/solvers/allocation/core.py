@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gangopt.formulations.allocation.configurations import Configurations, capacity_rows
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.solvers.exact.allocation_dual import Selection
+from gangopt.solvers.allocation.dual import Selection
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome, SolveSettings
