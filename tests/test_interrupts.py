@@ -132,7 +132,7 @@ def test_a_policy_that_solves_an_interval_takes_nothing_unproven(monkeypatch):
 
 
 def test_an_auction_passes_ctrl_c_on(monkeypatch):
-    cut_short_at(monkeypatch, "gangopt.solvers.exact.auction.exact", 1)
+    cut_short_at(monkeypatch, "gangopt.solvers.auction.exact.exact", 1)
     with pytest.raises(KeyboardInterrupt):
         gangopt.solve("auction/themis-figure5b", "themis")
 

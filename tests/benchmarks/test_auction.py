@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gangopt.catalogue import load
+from gangopt.solvers.auction.exact import exact
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.auction import exact
 
 pytestmark = pytest.mark.benchmark
 

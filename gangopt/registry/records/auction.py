@@ -9,7 +9,7 @@ __all__ = ["PROBLEM"]
 _FORMS = "gangopt.formulations"
 _REPORTED = "gangopt.formulations.auction.goal:mean_from_goal"
 _GENERATORS = "gangopt.instances.auction.generate"
-_HEURISTICS = "gangopt.solvers.heuristics.auction"
+_HEURISTICS = "gangopt.solvers.auction.heuristics"
 
 PROBLEM = Problem(
     noun="auction",
@@ -50,7 +50,7 @@ PROBLEM = Problem(
         for item in (
             Method(
                 "exact",
-                "gangopt.solvers.exact.auction:exact",
+                "gangopt.solvers.auction.exact:exact",
                 "one relaxation and cores of few columns, for the allocation and every payment; ties compared exactly",
                 exact=True,
             ),

@@ -217,7 +217,7 @@ def hold_auction(
     -------
     AuctionSolution
     """
-    from gangopt.solvers.exact.auction import exact
+    from gangopt.solvers.auction.exact import exact
 
     more = 1 + require_slack(slack)
     outcome = unless_interrupted(exact(instance, Controls() if controls is None else controls, payments=payments))

@@ -15,12 +15,12 @@ from gangopt.base.errors import SolverError
 from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.auction.generate import lying, random, uniform
 from gangopt.instances.auction.solution import AuctionSolution
+from gangopt.solvers.auction.by_places import prefers_places
+from gangopt.solvers.auction.exact import exact
+from gangopt.solvers.auction.exclusion import Exclusion, Seen
+from gangopt.solvers.auction.master import Master
+from gangopt.solvers.auction.payments import Payments
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.auction import exact
-from gangopt.solvers.exact.auction_by_places import prefers_places
-from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen
-from gangopt.solvers.exact.auction_master import Master
-from gangopt.solvers.exact.auction_payments import Payments
 from gangopt.solvers.highs import Session, solve_model
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
@@ -171,7 +171,7 @@ def test_a_time_limit_leaves_intervals_that_hold_the_payments():
     master = Master(instance, Controls())
     optimum = master.best()
     bundles = master.read(optimum).bundles
-    from gangopt.solvers.exact.auction_payments import payments_of
+    from gangopt.solvers.auction.payments import payments_of
 
     class Expired(Controls):
         def remaining(self):
@@ -210,7 +210,7 @@ def test_a_proven_optimum_with_open_payments_is_no_time_limit(monkeypatch):
     def cut_off(*_):
         return Payments(((F(0), F(1)),) * 4, 0, exact=False)
 
-    monkeypatch.setattr("gangopt.solvers.exact.auction.payments_of", cut_off)
+    monkeypatch.setattr("gangopt.solvers.auction.exact.payments_of", cut_off)
     result = gangopt.solve(instance, "exact?form=nested_flow")
     assert (result.termination, result.solution_status, result.proven) == ("optimal", "optimal", True)
     assert result.reason.startswith("some payments are only known to lie in an interval")

@@ -12,7 +12,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.registry.records import problems
-from gangopt.solvers.heuristics.auction import drf, greedy, max_min_rho, proportional, random, themis
+from gangopt.solvers.auction.heuristics import drf, greedy, max_min_rho, proportional, random, themis
 from gangopt.solvers.themis.arbiter import hold_auction
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
@@ -113,7 +113,7 @@ def test_the_time_limit_of_the_call_stops_the_mechanism(name, monkeypatch):
         seen.append(options["controls"].time_limit)
         return hold_auction(instance, **options)
 
-    monkeypatch.setattr("gangopt.solvers.heuristics.auction.hold_auction", note)
+    monkeypatch.setattr("gangopt.solvers.auction.heuristics.hold_auction", note)
     gangopt.solve("auction/tied", name, time_limit=5)
     gangopt.solve("auction/tied", f"{name}?seconds=2", time_limit=5)
     gangopt.solve("auction/tied", f"{name}?seconds=2")

@@ -8,8 +8,8 @@ from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
+from gangopt.solvers.auction.greedy import greedy, max_min_rho
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.heuristics.auction_greedy import greedy, max_min_rho
 from gangopt.solvers.themis.arbiter import hold_auction
 from gangopt.solvers.themis.arbiter_rounding import Rounding
 

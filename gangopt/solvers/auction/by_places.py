@@ -20,11 +20,11 @@ from gangopt.formulations.auction.racks import MAX_PATTERNS, plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution, Payment
+from gangopt.solvers.auction.greedy import greedy
+from gangopt.solvers.auction.master import NEAR
+from gangopt.solvers.auction.payments import FREE, below, unsettled
+from gangopt.solvers.auction.ties import near_ties
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.exact.auction_master import NEAR
-from gangopt.solvers.exact.auction_payments import FREE, below, unsettled
-from gangopt.solvers.exact.auction_ties import near_ties
-from gangopt.solvers.heuristics.auction_greedy import greedy
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome

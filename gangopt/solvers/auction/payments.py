@@ -10,8 +10,8 @@ from fractions import Fraction
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import Payment
+from gangopt.solvers.auction.master import MOST_NEAR, NEAR, Counts, Master, Optimum
 from gangopt.solvers.core.contract import Controls, Termination
-from gangopt.solvers.exact.auction_master import MOST_NEAR, NEAR, Counts, Master, Optimum
 
 __all__ = ["FREE", "Payments", "below", "payments_of", "unsettled"]
 

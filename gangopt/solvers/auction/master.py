@@ -17,8 +17,8 @@ from gangopt.formulations.auction.placing import choices_from
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution
+from gangopt.solvers.auction.exclusion import Exclusion, Seen
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.auction_exclusion import Exclusion, Seen
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome

@@ -12,8 +12,8 @@ from gangopt.formulations.auction.places import read_places
 from gangopt.formulations.auction.rows import weighted
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
+from gangopt.solvers.auction.master import MOST_NEAR
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.auction_master import MOST_NEAR
 
 __all__ = ["Ties", "near_ties"]
 

@@ -11,11 +11,11 @@ from gangopt.formulations.auction.goal import mean_from_goal
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
+from gangopt.solvers.auction.by_places import prefers_places, solve_places
+from gangopt.solvers.auction.greedy import greedy
+from gangopt.solvers.auction.master import Master, Optimum
+from gangopt.solvers.auction.payments import Payments, payments_of, unsettled
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.exact.auction_by_places import prefers_places, solve_places
-from gangopt.solvers.exact.auction_master import Master, Optimum
-from gangopt.solvers.exact.auction_payments import Payments, payments_of, unsettled
-from gangopt.solvers.heuristics.auction_greedy import greedy
 
 __all__ = ["exact"]
 
