@@ -22,7 +22,7 @@ from gangopt.formulations.bid.forms import (
 )
 from gangopt.instances.bid.generate import random
 from gangopt.instances.bid.instance import BidInstance
-from gangopt.solvers.heuristics.bid import even, lpt
+from gangopt.solvers.bid.heuristics import even, lpt
 from gangopt.solvers.highs import solve_model
 
 FORMS = {

@@ -7,7 +7,7 @@ import pytest
 import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
-from gangopt.solvers.heuristics.bid import even
+from gangopt.solvers.bid.heuristics import even
 
 
 def app(**changes):

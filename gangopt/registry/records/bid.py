@@ -8,7 +8,7 @@ __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations.bid.forms"
 _GENERATORS = "gangopt.instances.bid.generate"
-_HEURISTICS = "gangopt.solvers.heuristics.bid"
+_HEURISTICS = "gangopt.solvers.bid.heuristics"
 
 PROBLEM = Problem(
     noun="bid",
@@ -27,7 +27,7 @@ PROBLEM = Problem(
     methods={
         item.name: item
         for item in (
-            Method("exact", "gangopt.solvers.exact.bid:exact", "every phase of every offer, each proven", exact=True),
+            Method("exact", "gangopt.solvers.bid.exact:exact", "every phase of every offer, each proven", exact=True),
             Method(
                 "even", f"{_HEURISTICS}:even", "GPUs dealt out evenly, jobs back and forth where they outnumber GPUs"
             ),

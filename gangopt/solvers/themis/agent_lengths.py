@@ -13,7 +13,7 @@ from gangopt.base.arguments import unknown
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.apps.app import JobInfo
 from gangopt.instances.bid.generate import from_phases
-from gangopt.solvers.heuristics.bid_splits import deal, fold
+from gangopt.solvers.bid.splits import deal, fold
 from gangopt.topology import LOCALITIES
 
 __all__ = ["Split", "even_lengths", "lengths_on", "total_lengths"]
@@ -103,10 +103,10 @@ def lengths_on(
     most = max(gpus for gpus, _ in offers)
     instance = from_phases(phases, offers, name="offers", cluster_gpus=most, contention=1.0)
     if split == "exact":
+        from gangopt.solvers.bid.exact import exact
         from gangopt.solvers.core.contract import Controls
-        from gangopt.solvers.exact.bid import exact
 
         return [row.seconds for row in unless_interrupted(exact(instance, Controls())).solution.rows]
-    from gangopt.solvers.heuristics.bid import even, lpt
+    from gangopt.solvers.bid.heuristics import even, lpt
 
     return [row.seconds for row in (even if split == "even" else lpt)(instance).rows]

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.instances.bid.generate import random
+from gangopt.solvers.bid import exact as exact_bid
+from gangopt.solvers.bid import queues as bid_queues
+from gangopt.solvers.bid.exact import exact, fastest_counts, fewest_gpus
+from gangopt.solvers.bid.queues import longest_queue, lower_bound, shortest_queues, whole_times
+from gangopt.solvers.bid.queues_flow import queues_by_flow
+from gangopt.solvers.bid.queues_improve import improved
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact import bid as exact_bid
-from gangopt.solvers.exact import bid_queues
-from gangopt.solvers.exact.bid import exact, fastest_counts, fewest_gpus
-from gangopt.solvers.exact.bid_queues import longest_queue, lower_bound, shortest_queues, whole_times
-from gangopt.solvers.exact.bid_queues_flow import queues_by_flow
-from gangopt.solvers.exact.bid_queues_improve import improved
 from gangopt.solvers.highs import SolveSettings
 
 
@@ -46,7 +46,7 @@ def test_shortest_queues_are_brute_force(times, gpus):
 
 
 def test_integer_flows_find_and_prove_the_shortest_where_the_relaxed_one_says_nothing(monkeypatch):
-    from gangopt.solvers.exact import bid_queues_flow
+    from gangopt.solvers.bid import queues_flow as bid_queues_flow
 
     def integer_only(times, gpus, length, settings, *, relaxed=False):
         return bid_queues_flow.FlowAnswer(True) if relaxed else queues_by_flow(times, gpus, length, settings)
@@ -289,7 +289,7 @@ def test_phases_share_the_time_and_each_has_its_turn():
 
 
 def test_highs_takes_over_where_a_flow_is_too_large(monkeypatch):
-    monkeypatch.setattr("gangopt.solvers.exact.bid_queues_flow.MAX_ARCS", 0)
+    monkeypatch.setattr("gangopt.solvers.bid.queues_flow.MAX_ARCS", 0)
     monkeypatch.setattr(bid_queues, "LOOKS", 0)
     instance = random(jobs=7, gpus=4, tuner="curves", seed=0)
     plainly = exact(instance, Controls())

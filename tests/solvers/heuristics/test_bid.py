@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.instances.bid.generate import random
-from gangopt.solvers.heuristics.bid import even, lpt
-from gangopt.solvers.heuristics.bid_splits import deal, deal_to_longest, fold, longest_first
+from gangopt.solvers.bid.heuristics import even, lpt
+from gangopt.solvers.bid.splits import deal, deal_to_longest, fold, longest_first
 
 
 def ints(*values):
@@ -68,7 +68,7 @@ def test_longest_first_keeps_grahams_guarantee(jobs, gpus, seed):
     times = instance.work[:jobs]
     queues = longest_first(times, gpus)
     longest = np.bincount(queues, times, minlength=gpus).max()
-    from gangopt.solvers.exact.bid_queues import shortest_queues, whole_times
+    from gangopt.solvers.bid.queues import shortest_queues, whole_times
     from gangopt.solvers.highs import SolveSettings
 
     whole, unit = whole_times(times.tolist())

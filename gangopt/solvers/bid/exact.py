@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
 from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
-from gangopt.solvers.core.by_form import settings_of
-from gangopt.solvers.core.contract import Controls, Outcome, Termination
-from gangopt.solvers.exact.bid_queues import (
+from gangopt.solvers.bid.queues import (
     QueueSplit,
     longest_queue,
     queues_with_solver,
     queues_without_solver,
     whole_times,
 )
+from gangopt.solvers.core.by_form import settings_of
+from gangopt.solvers.core.contract import Controls, Outcome, Termination
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolveSettings
@@ -161,7 +161,7 @@ class _Search:
         if waiting and not self._over():
             # the import takes a second, which is no phase's share
             import gangopt.formulations.bid.forms
-            import gangopt.solvers.exact.bid_queues_flow  # noqa: F401
+            import gangopt.solvers.bid.queues_flow  # noqa: F401
         while waiting and not self._over():
             cut_off = []
             for number, item in enumerate(waiting):

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangopt.solvers.bid.queues_improve import improved
+from gangopt.solvers.bid.splits import longest_first
 from gangopt.solvers.core.exact_fit import exact_fit
-from gangopt.solvers.exact.bid_queues_improve import improved
-from gangopt.solvers.heuristics.bid_splits import longest_first
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolveSettings
@@ -201,7 +201,7 @@ def queues_with_solver(
     -------
     QueueSplit
     """
-    from gangopt.solvers.exact.bid_queues_flow import FlowAnswer, queues_by_flow
+    from gangopt.solvers.bid.queues_flow import FlowAnswer, queues_by_flow
 
     known = best.longest
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gangopt.instances.bid.instance import BidInstance, BidSolution
 from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
-from gangopt.solvers.heuristics.bid_splits import deal, deal_to_longest, fold, longest_first
+from gangopt.solvers.bid.splits import deal, deal_to_longest, fold, longest_first
 
 __all__ = ["even", "lpt"]
 
