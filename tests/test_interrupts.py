@@ -140,7 +140,7 @@ def test_an_auction_passes_ctrl_c_on(monkeypatch):
 @pytest.mark.parametrize("call", [1, 2])
 def test_certificates_leave_nothing_open_because_of_ctrl_c(monkeypatch, call):
     from gangopt.instances.fair_share.market import rows_of
-    from gangopt.solvers.certificates import certify
+    from gangopt.solvers.fair_share.certificates import certify
 
     instance = gangopt.load("fair_share/themis-figure5b")
     market = instance.market

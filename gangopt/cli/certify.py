@@ -34,8 +34,8 @@ def certify(
     """
     from gangopt.base.jsonfile import write_json
     from gangopt.reporting.certificates import certificates_json, certificates_text
-    from gangopt.solvers.certificates import certify as run_certify
-    from gangopt.solvers.certificates import read_allocation_file
+    from gangopt.solvers.fair_share.certificates import certify as run_certify
+    from gangopt.solvers.fair_share.certificates import read_allocation_file
     from gangopt.solvers.solve import checked_controls
 
     controls = checked_controls(time_limit, 0.0, threads, seed)

@@ -9,7 +9,7 @@ from typing import Any
 from gangopt.base.errors import shorten
 from gangopt.instances.fair_share.market import bundles_of
 from gangopt.instances.fair_share.text import place_text
-from gangopt.solvers.certificates import Certificates, Given, SavedAllocation
+from gangopt.solvers.fair_share.certificates import Certificates, Given, SavedAllocation
 
 __all__ = ["certificates_json", "certificates_text", "exchange"]
 

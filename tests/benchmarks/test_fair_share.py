@@ -7,7 +7,7 @@ import time
 import pytest
 
 import gangopt
-from gangopt.solvers.certificates import certify
+from gangopt.solvers.fair_share.certificates import certify
 
 pytestmark = pytest.mark.benchmark
 

@@ -26,8 +26,8 @@ from gangopt.instances.fair_share.generate import bid_of, random
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution
-from gangopt.solvers.exact.fair_share_drf import dominant_share_gpus
-from gangopt.solvers.heuristics import fair_share as heuristics
+from gangopt.solvers.fair_share import heuristics
+from gangopt.solvers.fair_share.drf import dominant_share_gpus
 from gangopt.solvers.highs import solve_model
 
 FORMS = {

@@ -22,10 +22,10 @@ from gangopt.instances.fair_share.generate import random
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import better, bundles_of, certifiable
 from gangopt.instances.fair_share.solution import FairShareSolution
-from gangopt.solvers.certificates import certify
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.fair_share import exact
-from gangopt.solvers.heuristics import fair_share as heuristics
+from gangopt.solvers.fair_share import heuristics
+from gangopt.solvers.fair_share.certificates import certify
+from gangopt.solvers.fair_share.exact import exact
 from gangopt.solvers.highs import solve_model
 
 

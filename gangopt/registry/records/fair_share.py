@@ -7,7 +7,7 @@ from gangopt.registry.problem import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _GENERATORS = "gangopt.instances.fair_share.generate"
-_HEURISTICS = "gangopt.solvers.heuristics.fair_share"
+_HEURISTICS = "gangopt.solvers.fair_share.heuristics"
 
 PROBLEM = Problem(
     noun="fair_share",
@@ -42,7 +42,7 @@ PROBLEM = Problem(
         for item in (
             Method(
                 "exact",
-                "gangopt.solvers.exact.fair_share:exact",
+                "gangopt.solvers.fair_share.exact:exact",
                 "bisection on the values that an app can have, then the same for the next app, in lexicographic order",
                 exact=True,
             ),

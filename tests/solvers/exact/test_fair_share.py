@@ -16,7 +16,7 @@ from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of
 from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.fair_share import _Cap, _Search, exact
+from gangopt.solvers.fair_share.exact import _Cap, _Search, exact
 from gangopt.solvers.highs import SolverOutcome
 
 LEVELS = ("machine", "rack", "cluster")

@@ -14,9 +14,9 @@ import gangopt
 from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.fair_share.generate import random as random_instance
 from gangopt.instances.fair_share.market import rows_of
-from gangopt.solvers.exact.fair_share_drf import dominant_share_gpus
-from gangopt.solvers.heuristics import fair_share as heuristics
-from gangopt.solvers.heuristics.fair_share_placing import place_counts
+from gangopt.solvers.fair_share import heuristics
+from gangopt.solvers.fair_share.drf import dominant_share_gpus
+from gangopt.solvers.fair_share.placing import place_counts
 
 METHODS = ["drf", "drf?counts=lp", "drf?placement=spread", "max_min_rho", "equal", "equal?placement=spread", "random"]
 

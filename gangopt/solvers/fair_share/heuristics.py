@@ -12,7 +12,7 @@ from gangopt.formulations.deadline import require_time
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import Market, bundles_of
 from gangopt.instances.fair_share.solution import FairShareSolution
-from gangopt.solvers.heuristics.fair_share_placing import place_counts
+from gangopt.solvers.fair_share.placing import place_counts
 
 __all__ = ["drf", "equal", "greedy_allocation", "max_min_rho", "progressive_filling", "random"]
 
@@ -49,7 +49,7 @@ def drf(
     market = instance.market
     start = None
     if counts == "lp":
-        from gangopt.solvers.exact.fair_share_drf import dominant_share_gpus
+        from gangopt.solvers.fair_share.drf import dominant_share_gpus
 
         start = np.floor(np.array(dominant_share_gpus(market)) * (1 + _SLACK) + _SLACK).astype(np.int64)
     return FairShareSolution(bundles_of(place_counts(market, progressive_filling(market, start), placement)))

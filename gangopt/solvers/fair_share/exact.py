@@ -17,7 +17,7 @@ from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.heuristics.fair_share import greedy_allocation
+from gangopt.solvers.fair_share.heuristics import greedy_allocation
 
 __all__ = ["exact"]
 
