@@ -36,7 +36,7 @@ def _pair(first: Method, second: Method) -> Pair:
     exact = first.exact or second.exact
     return Pair(
         name=f"{first.name}+{second.name}",
-        target="gangopt.solvers.exact.interval:pair" if exact else "gangopt.solvers.heuristics.interval:pair",
+        target="gangopt.solvers.interval.exact:pair" if exact else "gangopt.solvers.interval.heuristics:pair",
         summary=f"allocation by {first.name}, then placement by {second.name}",
         exact=exact,
         allocation=first.name,
@@ -46,13 +46,13 @@ def _pair(first: Method, second: Method) -> Pair:
 
 _EXACT = Method(
     "exact",
-    "gangopt.solvers.exact.interval:exact",
+    "gangopt.solvers.interval.exact:exact",
     "both decisions at once: bounds by classes of equal servers, placements that meet them, then form `joint`",
     exact=True,
 )
 _RETRY = Method(
     "retry",
-    "gangopt.solvers.heuristics.interval:retry",
+    "gangopt.solvers.interval.heuristics:retry",
     "a pair of heuristics, the allocator within ever smaller capacities until all jobs find a place",
 )
 _PAIRS = [

@@ -12,8 +12,8 @@ from gangopt.formulations.interval.data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact import interval as method
-from gangopt.solvers.exact.interval_prices import all_local_bound, priced
+from gangopt.solvers.interval import exact as method
+from gangopt.solvers.interval.prices import all_local_bound, priced
 
 SMALL = [
     "interval/random?jobs=2&servers=2&max_tasks=3&seed=0",

@@ -12,7 +12,7 @@ from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.registry.records import problems
 from gangopt.solvers.allocation import heuristics as allocation
 from gangopt.solvers.heuristics import placement
-from gangopt.solvers.heuristics.interval import admitted, retry
+from gangopt.solvers.interval.heuristics import admitted, retry
 
 PROBLEM = problems["interval"]
 

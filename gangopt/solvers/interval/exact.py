@@ -32,8 +32,8 @@ from gangopt.solvers.core.by_form import settings_of
 from gangopt.solvers.core.contract import Controls, Outcome, Termination
 from gangopt.solvers.core.incumbent import Incumbent
 from gangopt.solvers.exact import placement as exact_placement
-from gangopt.solvers.exact.interval_prices import all_local_bound, priced
-from gangopt.solvers.heuristics.interval import attempts, in_turn, signed, split_options
+from gangopt.solvers.interval.heuristics import attempts, in_turn, signed, split_options
+from gangopt.solvers.interval.prices import all_local_bound, priced
 
 __all__ = ["exact", "pair"]
 
