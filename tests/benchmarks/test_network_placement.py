@@ -6,8 +6,8 @@ import pytest
 
 from gangopt.catalogue import load
 from gangopt.instances.networks.models import MODELS
-from gangopt.solvers.heuristics.network_placement import packlimit
-from gangopt.solvers.network_sequence import compare_sequences, figure3_cluster, figure3_jobs, random_jobs
+from gangopt.solvers.network_placement.heuristics import packlimit
+from gangopt.solvers.network_placement.sequence import compare_sequences, figure3_cluster, figure3_jobs, random_jobs
 from gangopt.solvers.solve import solve
 from gangopt.topology import named_cluster
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.network_sequence import (
+from gangopt.solvers.network_placement.sequence import (
     NetworkJob,
     compare_sequences,
     figure3_cluster,

@@ -151,7 +151,7 @@ def figure3(model: str) -> NetworkPlacementInstance:
     References
     ----------
     Gu et al.: Tiresias, NSDI 2019, section 2.2 and figure 3. The sequence of its four jobs is in
-    `gangopt.solvers.network_sequence.figure3_jobs`.
+    `gangopt.solvers.network_placement.sequence.figure3_jobs`.
     """
     tensors = tensor_model(model)
     return NetworkPlacementInstance(

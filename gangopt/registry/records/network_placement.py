@@ -7,7 +7,7 @@ from gangopt.registry.problem import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _GENERATORS = "gangopt.instances.network_placement.generate"
-_HEURISTICS = "gangopt.solvers.heuristics.network_placement"
+_HEURISTICS = "gangopt.solvers.network_placement.heuristics"
 
 PROBLEM = Problem(
     noun="network_placement",
@@ -39,7 +39,7 @@ PROBLEM = Problem(
         for item in (
             Method(
                 "exact",
-                "gangopt.solvers.exact.network_placement:exact",
+                "gangopt.solvers.network_placement.exact:exact",
                 "combinatorial bounds, bisection on the level, and a proof that no lower level can be packed",
                 exact=True,
             ),

@@ -12,7 +12,7 @@ from gangopt.instances.networks.models import MODELS
 from gangopt.instances.profiling.skew import model_skew
 from gangopt.replays.records import Ints
 from gangopt.replays.state import State
-from gangopt.solvers.heuristics.network_placement import LIMIT
+from gangopt.solvers.network_placement.heuristics import LIMIT
 
 __all__ = ["PackLimit"]
 

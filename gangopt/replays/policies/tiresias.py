@@ -15,7 +15,7 @@ from gangopt.replays.policies.service import ROUNDED, distribution_of, expected_
 from gangopt.replays.records import Floats, Ints, Plan
 from gangopt.replays.state import State
 from gangopt.replays.ties import merged, ranks
-from gangopt.solvers.heuristics.network_placement import LIMIT
+from gangopt.solvers.network_placement.heuristics import LIMIT
 
 __all__ = ["Tiresias", "tiresias_g", "tiresias_l"]
 

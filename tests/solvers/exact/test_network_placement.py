@@ -7,11 +7,11 @@ from gangopt.catalogue import load
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.core.clock import Clock, OutOfTime
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.network_placement import _Run, exact
-from gangopt.solvers.exact.network_placement_bounds import _undominated, lower_bound, reduce_machines
-from gangopt.solvers.exact.network_placement_improve import improve
-from gangopt.solvers.exact.network_placement_packing import RULES, Packer
-from gangopt.solvers.heuristics.network_placement import consolidate
+from gangopt.solvers.network_placement.bounds import _undominated, lower_bound, reduce_machines
+from gangopt.solvers.network_placement.exact import _Run, exact
+from gangopt.solvers.network_placement.heuristics import consolidate
+from gangopt.solvers.network_placement.improve import improve
+from gangopt.solvers.network_placement.packing import RULES, Packer
 from gangopt.solvers.solve import solve
 
 HARD = "network_placement/random?machines=20&gpus=8&workers=24&seed=0"

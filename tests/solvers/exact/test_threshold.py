@@ -11,7 +11,7 @@ from gangopt.solvers.core.clock import OutOfTime
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.exact import threshold as module
 from gangopt.solvers.exact.threshold import duplicates_bound, exact, widest_margin
-from gangopt.solvers.heuristics.network_placement import LIMIT
+from gangopt.solvers.network_placement.heuristics import LIMIT
 from gangopt.solvers.solve import solve
 
 

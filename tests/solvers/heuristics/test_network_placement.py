@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.catalogue import load
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
-from gangopt.solvers.heuristics.network_placement import consolidate, greedy_load, packlimit, random
-from gangopt.solvers.network_room import Room
+from gangopt.solvers.network_placement.heuristics import consolidate, greedy_load, packlimit, random
+from gangopt.solvers.network_placement.room import Room
 from gangopt.solvers.solve import solve
 
 RULES = (packlimit, consolidate, random, greedy_load)

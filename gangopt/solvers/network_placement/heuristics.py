@@ -8,7 +8,7 @@ import numpy as np
 
 from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance, NetworkPlacementSolution
-from gangopt.solvers.network_room import Room, require_gpus
+from gangopt.solvers.network_placement.room import Room, require_gpus
 
 __all__ = ["LIMIT", "consolidate", "greedy_load", "packlimit", "random"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.core.clock import Clock, OutOfTime
-from gangopt.solvers.network_room import Room
+from gangopt.solvers.network_placement.room import Room
 
 __all__ = ["Reduced", "lower_bound", "reduce_machines"]
 

@@ -14,7 +14,7 @@ from gangopt.instances.network_placement.instance import (
     NetworkPlacementSolution,
 )
 from gangopt.solvers.core.clock import Clock
-from gangopt.solvers.exact.network_placement_bounds import Reduced
+from gangopt.solvers.network_placement.bounds import Reduced
 
 __all__ = ["RULES", "Packer", "Packing", "require_room"]
 
@@ -191,7 +191,7 @@ def require_room(instance: NetworkPlacementInstance, reduced: Reduced) -> None:
     InfeasibleError
         With the rule that cannot hold and both numbers.
     """
-    from gangopt.solvers.network_room import Room, require_gpus
+    from gangopt.solvers.network_placement.room import Room, require_gpus
 
     require_gpus(instance)
     room = int(Room(instance).worker_room().sum())

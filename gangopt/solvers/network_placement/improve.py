@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gangopt.solvers.core.clock import OutOfTime
-from gangopt.solvers.exact.network_placement_bounds import Reduced
-from gangopt.solvers.exact.network_placement_packing import Packer, Packing
+from gangopt.solvers.network_placement.bounds import Reduced
+from gangopt.solvers.network_placement.packing import Packer, Packing
 
 __all__ = ["improve"]
 

@@ -12,10 +12,10 @@ from gangopt.instances.network_placement.instance import NetworkPlacementInstanc
 from gangopt.solvers.core.clock import Clock
 from gangopt.solvers.core.contract import Controls, Outcome, Termination
 from gangopt.solvers.core.incumbent import Incumbent
-from gangopt.solvers.exact.network_placement_bounds import Reduced, lower_bound, reduce_machines
-from gangopt.solvers.exact.network_placement_improve import improve
-from gangopt.solvers.exact.network_placement_packing import RULES, Packer, Packing, require_room
-from gangopt.solvers.heuristics.network_placement import greedy_load
+from gangopt.solvers.network_placement.bounds import Reduced, lower_bound, reduce_machines
+from gangopt.solvers.network_placement.heuristics import greedy_load
+from gangopt.solvers.network_placement.improve import improve
+from gangopt.solvers.network_placement.packing import RULES, Packer, Packing, require_room
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolveSettings
