@@ -16,7 +16,7 @@ from gangopt.experiments.optimus_ablation import optimus_ablation
 from gangopt.experiments.prediction_error import prediction_error
 from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.core.contract import Outcome
-from gangopt.solvers.heuristics.parameters import lpt
+from gangopt.solvers.parameters.heuristics import lpt
 
 ALLOCATION = "allocation/optimus-figure4"
 INTERVAL = "interval/testbed?seed=1"
@@ -158,8 +158,8 @@ def test_a_model_that_ctrl_c_cut_short_is_no_matter_of_time(monkeypatch, name):
 
 
 def test_a_frontier_that_ctrl_c_cut_short_is_not_whole(monkeypatch):
-    from gangopt.solvers.exact.parameters import frontier
-    from gangopt.solvers.exact.parameters_levels import LevelSearch
+    from gangopt.solvers.parameters.exact import frontier
+    from gangopt.solvers.parameters.levels import LevelSearch
 
     level = LevelSearch.level
 
@@ -180,7 +180,7 @@ def test_solve_marks_what_went_on_after_ctrl_c(monkeypatch):
         interrupts.note()
         return Outcome("optimal", lpt(instance), 0.0)
 
-    monkeypatch.setattr("gangopt.solvers.exact.parameters.exact", deaf)
+    monkeypatch.setattr("gangopt.solvers.parameters.exact.exact", deaf)
     assert gangopt.solve(SMALL).termination == "interrupted"
 
     def deaf_too(instance):

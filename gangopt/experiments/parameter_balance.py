@@ -14,7 +14,7 @@ from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.heuristics.parameters import mxnet, paa
+from gangopt.solvers.parameters.heuristics import mxnet, paa
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ import time
 import pytest
 
 import gangopt
-from gangopt.solvers.exact.parameters import frontier
-from gangopt.solvers.exact.parameters_levels import search_of
+from gangopt.solvers.parameters.exact import frontier
+from gangopt.solvers.parameters.levels import search_of
 
 pytestmark = pytest.mark.benchmark
 

@@ -10,7 +10,7 @@ import gangopt
 from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
 from gangopt.solvers.core.contract import Outcome
-from gangopt.solvers.heuristics.parameters import lpt
+from gangopt.solvers.parameters.heuristics import lpt
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
 
@@ -262,7 +262,7 @@ def test_a_fault_of_a_method_is_exit_1_and_one_line(call, monkeypatch):
     def broken(instance):
         raise gangopt.SolverError("the solver broke")
 
-    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.lpt", broken)
+    monkeypatch.setattr("gangopt.solvers.parameters.heuristics.lpt", broken)
     code, out, err = call("solve", TINY, "--method", "lpt")
     assert (code, out, err) == (1, "", "gangopt: the solver broke\n")
 
@@ -275,7 +275,7 @@ def test_memory_and_interrupts_end_in_one_line(call, monkeypatch, error, code, l
     def broken(instance):
         raise error
 
-    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.lpt", broken)
+    monkeypatch.setattr("gangopt.solvers.parameters.heuristics.lpt", broken)
     answer = call("solve", TINY, "--method", "lpt")
     assert answer[0] == code
     assert answer[2].strip().startswith(line)
@@ -320,7 +320,7 @@ def test_an_interrupted_solve_prints_what_there_is_and_exits_as_shells_expect(ca
     def exact(instance, controls):
         return Outcome("interrupted", lpt(instance), 0.0)
 
-    monkeypatch.setattr("gangopt.solvers.exact.parameters.exact", exact)
+    monkeypatch.setattr("gangopt.solvers.parameters.exact.exact", exact)
     code, out, err = call("solve", "parameters/random?blocks=6&servers=2&seed=1", "--json")
     assert code == 130
     assert json.loads(out)["termination"] == "interrupted"

@@ -61,7 +61,7 @@ def test_an_interrupted_comparison_ends_with_130_and_says_where_it_goes_on(call,
             raise KeyboardInterrupt
         return gangopt.solve(instance, "paa").solution
 
-    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.lpt", stop_at_the_second)
+    monkeypatch.setattr("gangopt.solvers.parameters.heuristics.lpt", stop_at_the_second)
     output = tmp_path / "rows.csv"
     code, out, err = call("compare", TINY, OTHER, "--methods", "lpt", "-o", output)
     assert code == 130
@@ -107,7 +107,7 @@ def test_a_heuristic_that_finds_nothing_is_a_result_and_exit_1(call, monkeypatch
     def lost(instance):
         raise NoSolutionError("no machine has room for 3 workers")
 
-    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.lpt", lost)
+    monkeypatch.setattr("gangopt.solvers.parameters.heuristics.lpt", lost)
     code, out, err = call("solve", TINY, "--method", "lpt", "--json")
     record = json.loads(out)
     assert (code, err) == (1, "")

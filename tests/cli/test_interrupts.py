@@ -14,7 +14,7 @@ import gangopt
 from gangopt.base.filelock import locked
 from gangopt.solvers.core.contract import Outcome
 from gangopt.solvers.core.pool import Lost
-from gangopt.solvers.heuristics.parameters import lpt
+from gangopt.solvers.parameters.heuristics import lpt
 
 TINY = "parameters/random?blocks=6&servers=2&seed=1"
 LOG = "id,arrival,gpus,duration\na,0,2,2\nb,1,1,8\n"
@@ -38,7 +38,7 @@ def test_an_interrupted_solve_leaves_a_whole_result_alone(call, monkeypatch, tmp
     assert call("solve", TINY, "-o", output)[0] == 0
     whole = output.read_bytes()
     monkeypatch.setattr(
-        "gangopt.solvers.exact.parameters.exact", lambda instance, controls: Outcome("interrupted", lpt(instance), 0.0)
+        "gangopt.solvers.parameters.exact.exact", lambda instance, controls: Outcome("interrupted", lpt(instance), 0.0)
     )
     code, _, err = call("solve", TINY, "-o", output)
     partial = tmp_path / "found.partial.json"

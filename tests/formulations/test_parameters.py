@@ -17,9 +17,9 @@ from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.grouping import cut
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.core.clock import Clock
-from gangopt.solvers.exact.parameters_levels import search_of
-from gangopt.solvers.heuristics.parameters import lpt, mxnet
 from gangopt.solvers.highs import solve_model
+from gangopt.solvers.parameters.heuristics import lpt, mxnet
+from gangopt.solvers.parameters.levels import search_of
 
 
 def make(sizes, servers):

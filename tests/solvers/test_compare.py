@@ -20,7 +20,7 @@ from gangopt.reporting.comparison import comparison_text, html_report
 from gangopt.reporting.text import format_gap, format_number
 from gangopt.solvers.compare.comparison import Comparison, Row
 from gangopt.solvers.core.contract import Outcome
-from gangopt.solvers.heuristics.parameters import lpt
+from gangopt.solvers.parameters.heuristics import lpt
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
 METHODS = ["exact", "paa", "lpt"]
@@ -160,7 +160,7 @@ def test_an_interrupted_comparison_shows_what_it_lacks_in_every_file(tmp_path):
 
 def test_a_solve_that_was_interrupted_ends_the_comparison(monkeypatch):
     monkeypatch.setattr(
-        "gangopt.solvers.exact.parameters.exact",
+        "gangopt.solvers.parameters.exact.exact",
         lambda instance, controls: Outcome("interrupted", lpt(instance), None),
     )
     partial = gangopt.compare(NAMES, ["lpt", "exact", "paa"])
@@ -186,7 +186,7 @@ def test_an_unforeseen_error_of_a_row_bound_keeps_the_row(monkeypatch):
     def broken(instance, score, controls, proven=()):
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("gangopt.solvers.exact.parameters.row_bound", broken)
+    monkeypatch.setattr("gangopt.solvers.parameters.exact.row_bound", broken)
     exact, rule = gangopt.compare(NAMES[0], ["exact", "paa"]).rows
     assert (exact.status, exact.proven, exact.best_bound) == ("optimal", True, exact.objective)
     assert (rule.status, rule.best_bound) == ("feasible", None)
@@ -197,7 +197,7 @@ def test_a_heuristic_that_finds_nothing_has_a_row_without_a_solution(monkeypatch
     def lost(instance):
         raise NoSolutionError("no machine has room for 3 workers")
 
-    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.paa", lost)
+    monkeypatch.setattr("gangopt.solvers.parameters.heuristics.paa", lost)
     comparison = gangopt.compare(NAMES[0], ["paa", "lpt"])
     row = comparison.rows[0]
     assert (row.status, row.termination, row.objective, row.best) == ("none", "completed", None, False)
@@ -386,7 +386,7 @@ def test_an_unforeseen_error_of_a_method_is_a_failed_row(monkeypatch):
     def broken(instance):
         raise ZeroDivisionError("no servers")
 
-    monkeypatch.setattr("gangopt.solvers.heuristics.parameters.paa", broken)
+    monkeypatch.setattr("gangopt.solvers.parameters.heuristics.paa", broken)
     comparison = gangopt.compare(NAMES[0], ["paa", "lpt"])
     assert [row.status for row in comparison.rows] == ["failed", "feasible"]
     assert comparison.rows[0].reason == "ZeroDivisionError: no servers"
@@ -395,7 +395,7 @@ def test_an_unforeseen_error_of_a_method_is_a_failed_row(monkeypatch):
 def test_a_dying_worker_costs_no_row_but_its_own(tmp_path, monkeypatch):
     (tmp_path / "fragile_rule.py").write_text(
         "import os\n"
-        "from gangopt.solvers.heuristics.parameters import lpt\n"
+        "from gangopt.solvers.parameters.heuristics import lpt\n"
         "def fragile(instance):\n"
         "    return os._exit(9) if len(instance.sizes) == 7 else lpt(instance)\n"
     )

@@ -8,7 +8,7 @@ import pytest
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError
 from gangopt.solvers.compare.own import check_sendable
-from gangopt.solvers.heuristics.parameters import lpt, mxnet
+from gangopt.solvers.parameters.heuristics import lpt, mxnet
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
 

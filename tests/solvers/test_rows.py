@@ -10,7 +10,7 @@ from gangopt.reporting.comparison import MOST_REMARKS, comparison_text
 from gangopt.solvers.compare.comparison import Comparison, Row
 from gangopt.solvers.compare.rows import scored_rows
 from gangopt.solvers.core.contract import Controls, Outcome
-from gangopt.solvers.heuristics.parameters import lpt
+from gangopt.solvers.parameters.heuristics import lpt
 
 LARGE = ParametersInstance(
     name="large",
@@ -48,7 +48,7 @@ def test_a_whole_bound_one_off_the_objective_is_not_a_proof(monkeypatch):
     def exact(instance, controls):
         return Outcome("optimal", lpt(instance), 2_999_999_994.0)
 
-    monkeypatch.setattr("gangopt.solvers.exact.parameters.exact", exact)
+    monkeypatch.setattr("gangopt.solvers.parameters.exact.exact", exact)
     result = gangopt.solve(LARGE)
     assert (result.termination, result.solution_status, result.proven) == ("error", "feasible", False)
 

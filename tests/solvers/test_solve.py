@@ -10,10 +10,10 @@ from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, So
 from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
 from gangopt.solvers.core.contract import Outcome
-from gangopt.solvers.heuristics.parameters import lpt
+from gangopt.solvers.parameters.heuristics import lpt
 
 TINY = gangopt.load("parameters/random?blocks=6&servers=2&seed=1")
-EXACT = "gangopt.solvers.exact.parameters.exact"
+EXACT = "gangopt.solvers.parameters.exact.exact"
 
 
 def claim(monkeypatch, **outcome):

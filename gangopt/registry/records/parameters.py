@@ -7,8 +7,8 @@ from gangopt.registry.problem import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations.parameters"
-_EXACT = "gangopt.solvers.exact.parameters"
-_HEURISTICS = "gangopt.solvers.heuristics.parameters"
+_EXACT = "gangopt.solvers.parameters.exact"
+_HEURISTICS = "gangopt.solvers.parameters.heuristics"
 
 PROBLEM = Problem(
     noun="parameters",

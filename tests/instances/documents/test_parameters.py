@@ -12,7 +12,7 @@ from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.instances.parameters.document import ParametersDocument, ParametersSolutionDocument
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
-from gangopt.solvers.heuristics.parameters import mxnet
+from gangopt.solvers.parameters.heuristics import mxnet
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 shapes = st.lists(st.lists(st.integers(1, 1000), min_size=1, max_size=4).map(tuple), min_size=1, max_size=8)

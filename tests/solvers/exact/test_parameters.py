@@ -18,13 +18,13 @@ from gangopt.instances.parameters.grouping import cut, spread
 from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.core.clock import Clock, CountedClock, OutOfTime
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact.parameters import exact, frontier, frontier_method, row_bound
-from gangopt.solvers.exact.parameters_counts import even_split
-from gangopt.solvers.exact.parameters_groups import groupings
-from gangopt.solvers.exact.parameters_lattice import lattices
-from gangopt.solvers.exact.parameters_levels import LevelSearch, search_of
-from gangopt.solvers.exact.parameters_pack import _repair
-from gangopt.solvers.heuristics.parameters import mxnet, paa
+from gangopt.solvers.parameters.counts import even_split
+from gangopt.solvers.parameters.exact import exact, frontier, frontier_method, row_bound
+from gangopt.solvers.parameters.groups import groupings
+from gangopt.solvers.parameters.heuristics import mxnet, paa
+from gangopt.solvers.parameters.lattice import lattices
+from gangopt.solvers.parameters.levels import LevelSearch, search_of
+from gangopt.solvers.parameters.pack import _repair
 
 OBJECTIVES = ("size_difference", "requests", "request_difference")
 
@@ -403,7 +403,7 @@ def test_sharing_blocks_anew_stops_at_the_clock_and_at_its_memory(monkeypatch):
     assert _repair(sizes, [[0, 1, 2], [3, 4, 5]], [12, 12], [12, 12], Clock())
     with pytest.raises(OutOfTime):
         _repair(sizes, [[0, 1, 2], [3, 4, 5]], [12, 12], [12, 12], ticking(1))
-    monkeypatch.setattr("gangopt.solvers.exact.parameters_pack._MAX_TABLE", 10)
+    monkeypatch.setattr("gangopt.solvers.parameters.pack._MAX_TABLE", 10)
     assert not _repair(sizes, [[0, 1, 2], [3, 4, 5]], [12, 12], [12, 12], Clock())
 
 
@@ -412,7 +412,7 @@ def test_form_that_cannot_be_built_leaves_what_the_levels_found(monkeypatch, err
     def failing(*_):
         raise error
 
-    monkeypatch.setattr("gangopt.solvers.exact.parameters_stages.improve", failing)
+    monkeypatch.setattr("gangopt.solvers.parameters.stages.improve", failing)
     instance = make([11, 7, 5, 3, 2], 3)
     outcome = exact(instance, Controls(), order="request_difference+size_difference", requests=6)
     assert (outcome.termination, outcome.form) == (termination, "levels")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gangopt
-from gangopt.solvers.exact.parameters_cover import is_least_difference
+from gangopt.solvers.parameters.cover import is_least_difference
 
 
 def least_difference(sizes, servers):

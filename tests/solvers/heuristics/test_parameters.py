@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.instance import ParametersInstance
-from gangopt.solvers.heuristics.parameters import karmarkar_karp, lpt, mxnet, paa, round_robin
+from gangopt.solvers.parameters.heuristics import karmarkar_karp, lpt, mxnet, paa, round_robin
 
 RULES = {
     "paa": paa,

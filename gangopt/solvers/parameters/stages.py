@@ -12,11 +12,11 @@ from gangopt.instances.parameters.grouping import cut, grouped
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.core.clock import Clock, OutOfTime
 from gangopt.solvers.core.contract import Controls, Termination
-from gangopt.solvers.exact.parameters_counts import even_split, level_counts
-from gangopt.solvers.exact.parameters_cover import is_least_difference
-from gangopt.solvers.exact.parameters_levels import Level, LevelSearch, search_of
-from gangopt.solvers.exact.parameters_milp import Caps, Improved, improve
-from gangopt.solvers.heuristics.parameters import karmarkar_karp, lpt, paa, round_robin
+from gangopt.solvers.parameters.counts import even_split, level_counts
+from gangopt.solvers.parameters.cover import is_least_difference
+from gangopt.solvers.parameters.heuristics import karmarkar_karp, lpt, paa, round_robin
+from gangopt.solvers.parameters.levels import Level, LevelSearch, search_of
+from gangopt.solvers.parameters.milp import Caps, Improved, improve
 
 __all__ = ["OBJECTIVES", "Stage", "Staged", "parse_order", "staged"]
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from gangopt.instances.parameters.grouping import Assignment
 from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.solvers.core.clock import Clock, OutOfTime
-from gangopt.solvers.exact.parameters_groups import group_lpt, groupings
-from gangopt.solvers.exact.parameters_lattice import Lattice, lattices
-from gangopt.solvers.exact.parameters_pack import pack
+from gangopt.solvers.parameters.groups import group_lpt, groupings
+from gangopt.solvers.parameters.lattice import Lattice, lattices
+from gangopt.solvers.parameters.pack import pack
 
 __all__ = ["Level", "LevelSearch", "search_of"]
 

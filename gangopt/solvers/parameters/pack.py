@@ -10,7 +10,7 @@ import numpy as np
 
 from gangopt.instances.parameters.grouping import Assignment, spread
 from gangopt.solvers.core.clock import Clock
-from gangopt.solvers.exact.parameters_lattice import Lattice, Share
+from gangopt.solvers.parameters.lattice import Lattice, Share
 
 __all__ = ["pack"]
 

@@ -12,8 +12,8 @@ from gangopt.instances.parameters.grouping import cut
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.core.clock import Clock, CountedClock
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
-from gangopt.solvers.exact.parameters_levels import Level, search_of
-from gangopt.solvers.exact.parameters_stages import Staged, parse_order, staged
+from gangopt.solvers.parameters.levels import Level, search_of
+from gangopt.solvers.parameters.stages import Staged, parse_order, staged
 
 __all__ = ["FrontierPoint", "exact", "frontier", "frontier_method", "row_bound"]
 
