@@ -20,8 +20,8 @@ from gangopt.formulations.placement.pieces import fixed_levels_model, read_piece
 from gangopt.formulations.placement.tasks import transfer_big_m
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
-from gangopt.solvers.heuristics.placement import pack
 from gangopt.solvers.highs import solve_model
+from gangopt.solvers.placement.heuristics import pack
 
 FORMS = gangopt.problems["placement"].forms
 

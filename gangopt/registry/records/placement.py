@@ -8,8 +8,8 @@ __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations.placement.forms"
 _REPORTED = f"{_FORMS}:reported_seconds"
-_SHARPENED = "gangopt.solvers.exact.placement_focus:sharpened"
-_HEURISTICS = "gangopt.solvers.heuristics.placement"
+_SHARPENED = "gangopt.solvers.placement.focus:sharpened"
+_HEURISTICS = "gangopt.solvers.placement.heuristics"
 
 PROBLEM = Problem(
     noun="placement",
@@ -54,7 +54,7 @@ PROBLEM = Problem(
         for item in (
             Method(
                 "exact",
-                "gangopt.solvers.exact.placement:exact",
+                "gangopt.solvers.placement.exact:exact",
                 "bound by levels, then packing and repair until the bound is met",
                 exact=True,
             ),

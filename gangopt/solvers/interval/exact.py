@@ -31,9 +31,9 @@ from gangopt.registry.records import problems
 from gangopt.solvers.core.by_form import settings_of
 from gangopt.solvers.core.contract import Controls, Outcome, Termination
 from gangopt.solvers.core.incumbent import Incumbent
-from gangopt.solvers.exact import placement as exact_placement
 from gangopt.solvers.interval.heuristics import attempts, in_turn, signed, split_options
 from gangopt.solvers.interval.prices import all_local_bound, priced
+from gangopt.solvers.placement import exact as exact_placement
 
 __all__ = ["exact", "pair"]
 

@@ -15,7 +15,7 @@ from gangopt.base.jsonfile import dump_json, parse_json
 from gangopt.catalogue import read_document, to_document
 from gangopt.instances.placement.document import PlacementSolutionDocument
 from gangopt.instances.placement.instance import PlacementInstance
-from gangopt.solvers.heuristics.placement import spread
+from gangopt.solvers.placement.heuristics import spread
 
 PRINTABLE = st.characters(exclude_categories=["Cc", "Cf", "Cs", "Zl", "Zp"])
 amounts = st.floats(0, 1e6, allow_nan=False)

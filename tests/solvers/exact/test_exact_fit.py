@@ -12,7 +12,7 @@ import gangopt
 from gangopt.formulations.placement.data import PlacementData
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.core.exact_fit import exact_fit
-from gangopt.solvers.exact.placement_fit import fit_pieces, fit_whole_jobs
+from gangopt.solvers.placement.fit import fit_pieces, fit_whole_jobs
 
 amounts = st.tuples(st.integers(0, 9), st.integers(0, 5))
 

@@ -12,13 +12,13 @@ from gangopt.formulations.placement.data import PlacementData, levels_of
 from gangopt.formulations.placement.pieces import pieces_model
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact import placement as method
-from gangopt.solvers.exact import placement_search
-from gangopt.solvers.exact.placement_bound import LevelsBound, levels_within, sum_alone
-from gangopt.solvers.exact.placement_focus import BLIND, UNITS, focus, in_seconds
-from gangopt.solvers.exact.placement_neighbourhoods import neighbourhood_of
-from gangopt.solvers.heuristics.placement import optimus, pack
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
+from gangopt.solvers.placement import exact as method
+from gangopt.solvers.placement import search as placement_search
+from gangopt.solvers.placement.bound import LevelsBound, levels_within, sum_alone
+from gangopt.solvers.placement.focus import BLIND, UNITS, focus, in_seconds
+from gangopt.solvers.placement.heuristics import optimus, pack
+from gangopt.solvers.placement.neighbourhoods import neighbourhood_of
 
 OPEN = "placement/random?servers=60&jobs=30&load=0.99&seed=3"
 """Not proven in a second."""

@@ -11,8 +11,8 @@ from gangopt.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.registry.records import problems
 from gangopt.solvers.allocation import heuristics as allocation
-from gangopt.solvers.heuristics import placement
 from gangopt.solvers.interval.heuristics import admitted, retry
+from gangopt.solvers.placement import heuristics as placement
 
 PROBLEM = problems["interval"]
 

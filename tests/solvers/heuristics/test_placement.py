@@ -10,9 +10,9 @@ from gangopt.base.errors import InputError
 from gangopt.formulations.placement.data import PlacementData, levels_of
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
-from gangopt.solvers.heuristics.placement import optimus, pack, random, spread, theorem1
-from gangopt.solvers.heuristics.placement_buckets import FreeServers
-from gangopt.solvers.heuristics.placement_shares import even_shares
+from gangopt.solvers.placement.buckets import FreeServers
+from gangopt.solvers.placement.heuristics import optimus, pack, random, spread, theorem1
+from gangopt.solvers.placement.shares import even_shares
 
 
 def make(slots, jobs, charge="tasks", **changes):

@@ -23,13 +23,13 @@ from gangopt.formulations.placement.packing import pack_pieces
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.core.clock import OutOfTime
 from gangopt.solvers.core.contract import Controls, Outcome
-from gangopt.solvers.exact.placement_bound import Choice, LevelsBound, levels_within, sum_alone
-from gangopt.solvers.exact.placement_fit import fit_pieces, fit_whole_jobs
-from gangopt.solvers.exact.placement_focus import NEAR
-from gangopt.solvers.exact.placement_neighbourhoods import Held, neighbourhood_of
-from gangopt.solvers.exact.placement_proof import count_pieces, prove
-from gangopt.solvers.exact.placement_search import Search, was_quick
-from gangopt.solvers.heuristics.placement import optimus, pack
+from gangopt.solvers.placement.bound import Choice, LevelsBound, levels_within, sum_alone
+from gangopt.solvers.placement.fit import fit_pieces, fit_whole_jobs
+from gangopt.solvers.placement.focus import NEAR
+from gangopt.solvers.placement.heuristics import optimus, pack
+from gangopt.solvers.placement.neighbourhoods import Held, neighbourhood_of
+from gangopt.solvers.placement.proof import count_pieces, prove
+from gangopt.solvers.placement.search import Search, was_quick
 
 __all__ = ["exact"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gangopt.formulations.placement.data import PlacementData
 from gangopt.formulations.placement.packing import ClassPieces
 from gangopt.solvers.core.exact_fit import LOOKS, exact_fit
-from gangopt.solvers.exact.placement_neighbourhoods import Held
+from gangopt.solvers.placement.neighbourhoods import Held
 
 __all__ = ["fit_pieces", "fit_whole_jobs"]
 

@@ -11,9 +11,9 @@ from gangopt.base.errors import InputError
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import pause_reason
 from gangopt.instances.placement.solution import PlacementSolution
-from gangopt.solvers.heuristics.placement_buckets import Free, FreeServers
-from gangopt.solvers.heuristics.placement_shares import Job, Shares, even_shares, job_of
-from gangopt.solvers.heuristics.placement_tasks import place_tasks
+from gangopt.solvers.placement.buckets import Free, FreeServers
+from gangopt.solvers.placement.shares import Job, Shares, even_shares, job_of
+from gangopt.solvers.placement.tasks import place_tasks
 
 __all__ = ["optimus", "pack", "random", "spread", "theorem1"]
 

@@ -14,8 +14,8 @@ from gangopt.formulations.placement.pieces import fixed_levels_model, hint_piece
 from gangopt.instances.placement.instance import PER_UNIT, PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
-from gangopt.solvers.exact.placement_bound import levels_within
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
+from gangopt.solvers.placement.bound import levels_within
 
 __all__ = ["Held", "Neighbourhood", "neighbourhood_of"]
 

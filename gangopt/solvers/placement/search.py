@@ -13,8 +13,8 @@ from gangopt.solvers.core.by_form import settings_of
 from gangopt.solvers.core.clock import OutOfTime
 from gangopt.solvers.core.contract import Outcome, Termination
 from gangopt.solvers.core.incumbent import Incumbent
-from gangopt.solvers.exact.placement_neighbourhoods import Held
 from gangopt.solvers.highs import SolverOutcome, SolveSettings
+from gangopt.solvers.placement.neighbourhoods import Held
 
 __all__ = ["Search", "was_quick"]
 
