@@ -39,7 +39,7 @@ PROBLEM = Problem(
         for item in (
             Method(
                 "exact",
-                "gangopt.solvers.exact.schedule:exact",
+                "gangopt.solvers.schedule.exact:exact",
                 "the policies' best schedule, bounds by prices of GPU seconds, and a form for what they leave",
                 exact=True,
             ),

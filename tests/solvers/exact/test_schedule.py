@@ -5,7 +5,7 @@ from gangopt.base.errors import InputError, ModelTooLargeError
 from gangopt.instances.schedule.instance import ScheduleInstance
 from gangopt.solvers.bounds import jct_bound
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact import schedule
+from gangopt.solvers.schedule import exact as schedule
 from gangopt.solvers.solve import solve
 
 
