@@ -7,7 +7,7 @@ from gangopt.registry.problem import Family, Form, Method, Problem
 __all__ = ["PROBLEM"]
 
 _GENERATORS = "gangopt.instances.threshold.generate"
-_HEURISTICS = "gangopt.solvers.heuristics.threshold"
+_HEURISTICS = "gangopt.solvers.threshold.heuristics"
 
 PROBLEM = Problem(
     noun="threshold",
@@ -34,7 +34,7 @@ PROBLEM = Problem(
         for item in (
             Method(
                 "exact",
-                "gangopt.solvers.exact.threshold:exact",
+                "gangopt.solvers.threshold.exact:exact",
                 "one feature: a scan of all cuts; several: form linear, then the widest margin",
                 exact=True,
             ),

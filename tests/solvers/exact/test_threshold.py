@@ -9,10 +9,10 @@ from gangopt.instances.threshold.generate import random
 from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.core.clock import OutOfTime
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.exact import threshold as module
-from gangopt.solvers.exact.threshold import duplicates_bound, exact, widest_margin
 from gangopt.solvers.network_placement.heuristics import LIMIT
 from gangopt.solvers.solve import solve
+from gangopt.solvers.threshold import exact as module
+from gangopt.solvers.threshold.exact import duplicates_bound, exact, widest_margin
 
 
 def history(points, sensitive, weights=None):

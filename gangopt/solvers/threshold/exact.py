@@ -13,7 +13,7 @@ from gangopt.instances.threshold.cuts import best_cut
 from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.core.by_form import settings_of
 from gangopt.solvers.core.contract import Controls, Outcome
-from gangopt.solvers.heuristics.threshold import perceptron
+from gangopt.solvers.threshold.heuristics import perceptron
 
 __all__ = ["duplicates_bound", "exact", "widest_margin"]
 

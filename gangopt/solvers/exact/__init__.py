@@ -1,1 +1,0 @@
-"""Exact methods: one module a decision, each returning an Outcome whose bound is proven."""

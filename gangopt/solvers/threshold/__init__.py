@@ -1,0 +1,1 @@
+"""Exact methods and heuristics of the problem `threshold`."""
