@@ -17,7 +17,7 @@ from gangopt.base.arguments import bind, join_name, split_name, unknown
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError, shown
 from gangopt.base.jsonfile import file_kind, parse_json, read_json
-from gangopt.registry.problem import Family, Problem, resolve
+from gangopt.registry.problem import AnyProblem, Family, resolve
 from gangopt.registry.records import problems
 
 __all__ = ["Entry", "entries", "entry", "families", "is_hidden", "load", "names", "read_document", "to_document"]
@@ -178,7 +178,7 @@ def _is_file_name(text: str) -> bool:
     return "?" not in text and (text.endswith(".json") or file_kind(text) in {"file", "stream"})
 
 
-def _from_name(problem: Problem, case: str) -> Instance:
+def _from_name(problem: AnyProblem, case: str) -> Instance:
     name = f"{problem.noun}/{case}"
     record = entry(name)
     if record is not None and record.file is not None:
@@ -196,7 +196,7 @@ def _from_name(problem: Problem, case: str) -> Instance:
     raise unknown("instance", name, known + [f"{problem.noun}/{template}" for template in templates])
 
 
-def _generate(problem: Problem, family: Family, base: str, arguments: dict[str, str], name: str) -> Instance:
+def _generate(problem: AnyProblem, family: Family, base: str, arguments: dict[str, str], name: str) -> Instance:
     values = bind(family.parameters(), arguments, name)
     instance = family.generator()(**values)
     canonical = base if family.pattern is not None else join_name(base, values)

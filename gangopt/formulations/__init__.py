@@ -1,5 +1,7 @@
 """Explicit Pyomo models of the decisions; no solver is called here.
 
-Each module of a decision defines, for each of its forms, `fill_<form>(block, instance)`, `<form>_model(instance)`,
-`read_<form>(block, instance)` and `hint_<form>(block, instance, solution)`.
+Each package of a decision exports its formulations, objects of `contract.Formulation`: with
+`from gangopt.formulations.auction import places`, `places.fill(block, instance)` puts the model on a Block,
+`places.model(instance)` makes a model of its own, `places.read(block, instance)` returns a Solution and
+`places.hint(block, instance, solution)` sets a start.
 """

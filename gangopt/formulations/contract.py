@@ -1,23 +1,186 @@
-"""What every form is called with: a Block of its own, an instance of its decision, and values to read.
+"""The contract of a formulation: a Block of its own, an instance of its decision, and values to read.
 
-A filled Block remembers form and instance, so that a Solution is never read from another one's variables.
+A filled Block remembers formulation and instance, so that a Solution is never read from another one's variables.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import ClassVar, Generic, TypeVar, get_args, get_origin
 
 from pyomo.common.log import LoggingIntercept
-from pyomo.environ import Block, Var
+from pyomo.environ import Block, ConcreteModel, Objective, Var, maximize, minimize
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
+from gangopt.base.types import Pyomo, Sense
 
-__all__ = ["check_empty", "check_filled", "check_kind", "read_values", "remember"]
+__all__ = ["Formulation", "check_empty", "check_filled", "check_kind", "read_values", "remember"]
+
+InstanceT = TypeVar("InstanceT", bound=Instance)
+SolutionT = TypeVar("SolutionT")
 
 _RECORD = "_gangopt_form"
+
+
+class Formulation(ABC, Generic[InstanceT, SolutionT]):
+    """One explicit Pyomo model of a decision: an instance in, a filled Block out.
+
+    A subclass names its types, as `class Places(Formulation[AuctionInstance, AuctionSolution])`, sets `name` and
+    `sense`, and defines `_fill`, `_read` and `_hint`; what they are called with is checked here. Options of a
+    formulation, such as columns that the caller has already, are fields of its class: `Choice(columns)`.
+
+    Attributes
+    ----------
+    name : of the formulation, unique in its decision
+    sense : of `objective_value`, that of the decision
+    linear : whether a linear solver takes it
+    relaxes : whether its optimum is only a bound: the Solution read from it may be worse
+    instance_type, solution_type : of the decision
+    """
+
+    name: ClassVar[str]
+    sense: ClassVar[Sense]
+    linear: ClassVar[bool] = True
+    relaxes: ClassVar[bool] = False
+    instance_type: ClassVar[type[Instance]]
+    solution_type: ClassVar[type]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            if get_origin(base) is Formulation:
+                cls.instance_type, cls.solution_type = get_args(base)
+
+    @property
+    def noun(self) -> str:
+        """The decision."""
+        return self.instance_type.noun
+
+    def __str__(self) -> str:
+        return f"form {self.name} of {self.noun}"
+
+    def fill(self, block: Pyomo, instance: InstanceT) -> None:
+        """Put sets, variables, constraints and `objective_value` on a Block.
+
+        Parameters
+        ----------
+        block : ConcreteModel, Block or member of an indexed Block that holds no form yet
+        instance : what is to be decided
+
+        Raises
+        ------
+        InputError
+            If the Block or the instance does not fit.
+        ModelTooLargeError
+            If there would be more columns than are built.
+        """
+        check_kind(instance, self.instance_type, str(self))
+        check_empty(block, str(self))
+        self._fill(block, instance)
+        remember(block, str(self), instance)
+
+    def model(self, instance: InstanceT) -> Pyomo:
+        """Return a ConcreteModel of the instance, with the Objective `objective`.
+
+        Parameters
+        ----------
+        instance : what is to be decided; the model has its name
+
+        Returns
+        -------
+        ConcreteModel
+        """
+        check_kind(instance, self.instance_type, str(self))
+        model = ConcreteModel(name=instance.name)
+        self.fill(model, instance)
+        sense = minimize if self.sense == "minimise" else maximize
+        model.objective = Objective(expr=model.objective_value, sense=sense)
+        return model
+
+    def read(self, block: Pyomo, instance: InstanceT) -> SolutionT:
+        """Return the Solution that the values of a Block's variables say.
+
+        Parameters
+        ----------
+        block : filled by this formulation, its variables with values
+        instance : what it is filled with; equal content is enough
+
+        Returns
+        -------
+        Solution
+
+        Raises
+        ------
+        InputError
+            If the Block holds something else, or a variable has no value.
+        """
+        check_kind(instance, self.instance_type, str(self))
+        check_filled(block, str(self), instance)
+        return read_values(self._read, block, str(self), instance)
+
+    def hint(self, block: Pyomo, instance: InstanceT, solution: SolutionT) -> None:
+        """Set the values of a Block's variables to those of a Solution, for a warm start.
+
+        Parameters
+        ----------
+        block : filled by this formulation
+        instance : what it is filled with; equal content is enough
+        solution : a feasible Solution
+
+        Raises
+        ------
+        InputError
+            If the Block holds something else, or the solution is of another decision.
+        """
+        check_kind(instance, self.instance_type, str(self))
+        check_filled(block, str(self), instance)
+        check_kind(solution, self.solution_type, str(self))
+        self._hint(block, instance, solution)
+
+    def report(self, instance: InstanceT, value: float) -> float:
+        """Return the decision's objective that a value of `objective_value` stands for; it grows with the value.
+
+        Parameters
+        ----------
+        instance : what is to be decided
+        value : of the model's objective, or a bound on it
+
+        Returns
+        -------
+        float
+            The value itself, unless the formulation says otherwise.
+        """
+        return value
+
+    def sharpen(self, model: Pyomo, instance: InstanceT, objective: float, *, agreed: bool) -> float | None:
+        """Replace the model's objective by one in which a solver's tolerances matter less, seen from a solution.
+
+        Parameters
+        ----------
+        model : of this formulation, with its Objective
+        instance : what the model says
+        objective : of the solution that was found
+        agreed : whether the bound that was found with it is the same number
+
+        Returns
+        -------
+        float or None
+            What one unit of the new objective stands for; None if the model is left as it is.
+        """
+        del model, instance, objective, agreed
+        return None
+
+    @abstractmethod
+    def _fill(self, block: Pyomo, instance: InstanceT) -> None: ...
+
+    @abstractmethod
+    def _read(self, block: Pyomo, instance: InstanceT) -> SolutionT: ...
+
+    @abstractmethod
+    def _hint(self, block: Pyomo, instance: InstanceT, solution: SolutionT) -> None: ...
 
 
 def check_kind(given: object, kind: type, form: str) -> None:
@@ -38,7 +201,7 @@ def check_kind(given: object, kind: type, form: str) -> None:
         raise InputError(f"{form} takes {kind.__name__}, not {type(given).__name__}")
 
 
-def check_empty(block: Any, form: str) -> None:  # noqa: ANN401 - Pyomo is untyped
+def check_empty(block: Pyomo, form: str) -> None:
     """Refuse what no form can be put on.
 
     Parameters
@@ -56,7 +219,7 @@ def check_empty(block: Any, form: str) -> None:  # noqa: ANN401 - Pyomo is untyp
         raise InputError(f"{_name(block)} holds a form already; {form} needs a Block of its own")
 
 
-def check_filled(block: Any, form: str, instance: Instance) -> None:  # noqa: ANN401 - Pyomo is untyped
+def check_filled(block: Pyomo, form: str, instance: Instance) -> None:
     """Refuse a Block that holds no form, another form, or another instance.
 
     Parameters
@@ -82,7 +245,7 @@ def check_filled(block: Any, form: str, instance: Instance) -> None:  # noqa: AN
         )
 
 
-def remember(block: Any, form: str, instance: Instance) -> None:  # noqa: ANN401 - Pyomo is untyped
+def remember(block: Pyomo, form: str, instance: Instance) -> None:
     """Note on a Block what it has been filled with.
 
     Parameters
@@ -94,7 +257,9 @@ def remember(block: Any, form: str, instance: Instance) -> None:  # noqa: ANN401
     setattr(block, _RECORD, (form, instance))
 
 
-def read_values(read: Callable[[Any, Instance], Any], block: Any, form: str, instance: Instance) -> Any:  # noqa: ANN401
+def read_values(
+    read: Callable[[Pyomo, InstanceT], SolutionT], block: Pyomo, form: str, instance: InstanceT
+) -> SolutionT:
     """Read a Solution from a Block, or say why there is none to read.
 
     Parameters
@@ -142,7 +307,7 @@ def _differ(left: Instance, right: Instance) -> bool:
     return bool(replace(left, **words) != right)  # type: ignore[type-var]
 
 
-def _check_block(block: Any, form: str) -> None:  # noqa: ANN401
+def _check_block(block: Pyomo, form: str) -> None:
     if getattr(block, "ctype", None) is not Block:
         raise InputError(f"{form} goes on a Pyomo model or Block, not on a {type(block).__name__}")
     if block.is_indexed():
@@ -151,5 +316,5 @@ def _check_block(block: Any, form: str) -> None:  # noqa: ANN401
         raise InputError(f"{_name(block)} is not constructed; add it to a ConcreteModel first")
 
 
-def _name(block: Any) -> str:  # noqa: ANN401
+def _name(block: Pyomo) -> str:
     return str(block.name)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyomo.core.expr.numeric_expr import LinearExpression
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import require_time
 
 __all__ = ["linear", "sum_of"]
 
 
-def linear(coefficients: Sequence[Any], variables: Sequence[Any], constant: float = 0.0) -> LinearExpression:
+def linear(coefficients: Sequence[Pyomo], variables: Sequence[Pyomo], constant: float = 0.0) -> LinearExpression:
     """Return constant + sum_i a_i x_i.
 
     Parameters
@@ -34,7 +34,7 @@ def linear(coefficients: Sequence[Any], variables: Sequence[Any], constant: floa
     return LinearExpression(constant=constant, linear_coefs=list(coefficients), linear_vars=list(variables))
 
 
-def sum_of(variables: Sequence[Any]) -> LinearExpression:
+def sum_of(variables: Sequence[Pyomo]) -> LinearExpression:
     """Return sum_i x_i; as `linear`."""
     require_time()
     return LinearExpression(list(variables))

@@ -1,25 +1,31 @@
 """One record a decision, which ties its instance, forms, methods and generators together by name.
 
 Everything is referred to as `module:attribute` and imported when it is used, so that listing decisions loads no solver.
-Adding a decision means its own files and one record in `gangopt/decisions/`.
+Adding a decision means its own files and one record in `gangopt/registry/records/`.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from gangopt.base.arguments import Parameter, bind, join_name, parameters_of, split_name, unknown
 from gangopt.base.errors import InputError
 
-__all__ = ["Family", "Form", "Method", "Problem", "Registry", "resolve"]
+if TYPE_CHECKING:
+    from gangopt.base.contract import Instance
+    from gangopt.base.types import Sense
+    from gangopt.formulations.contract import Formulation
 
-Sense = Literal["minimise", "maximise"]
+__all__ = ["AnyProblem", "Family", "Form", "Method", "Problem", "Registry", "resolve"]
+
+InstanceT = TypeVar("InstanceT", bound="Instance")
+SolutionT = TypeVar("SolutionT")
 
 
-def resolve(target: str) -> Any:  # noqa: ANN401 - the registry refers to functions and types alike
+def resolve(target: str) -> Any:
     """Import `module:attribute` and return the attribute.
 
     Parameters
@@ -37,73 +43,27 @@ def resolve(target: str) -> Any:  # noqa: ANN401 - the registry refers to functi
 
 @dataclass(frozen=True)
 class Form:
-    """One explicit Pyomo model of a decision.
+    """Where a formulation of a decision is found.
 
-    `module` defines `fill_<name>`, `<name>_model`, `read_<name>` and `hint_<name>`. The methods here check what those
-    are called with; all raise InputError for an instance or solution of another decision, or a Block that does not fit.
-    `noun`, `instance` and `solution` are the decision's and come from its Problem.
+    Attributes
+    ----------
+    name : of the formulation
+    target : `module:attribute`, a Formulation
+    summary : for lists
     """
 
     name: str
-    module: str
+    target: str
     summary: str
-    linear: bool = True
-    reported: str = ""
-    """`(instance, value) -> float`: the decision's objective for a value of the model's, where the two differ."""
-    relaxes: bool = False
-    """Whether its optimum is only a bound: the solution read from it may be worse."""
-    sharpened: str = ""
-    """`(model, instance, objective, agreed) -> float or None`: seen from a solution that a solver found, replaces the
-    model's objective by one in which tolerances matter less and returns the value of one unit; None if all is well."""
-    noun: str = ""
-    instance: str = ""
-    solution: str = ""
 
-    def fill(self, block: Any, instance: Any, **options: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
-        """Put sets, variables, constraints and `objective_value` on a Block that holds no form yet."""
-        contract = self._checked(instance)
-        contract.check_empty(block, str(self))
-        self._function("fill_{}")(block, instance, **options)
-        contract.remember(block, str(self), instance)
+    def formulation(self) -> Formulation[Any, Any]:
+        """Import and return the formulation; what is none is a TypeError."""
+        from gangopt.formulations.contract import Formulation
 
-    def model(self, instance: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        """Return a ConcreteModel of the instance, with its Objective."""
-        contract = self._checked(instance)
-        model = self._function("{}_model")(instance)
-        contract.remember(model, str(self), instance)
-        return model
-
-    def read(self, block: Any, instance: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        """Return the Solution that the values of a Block's variables say; InputError where they have none."""
-        contract = self._checked(instance)
-        contract.check_filled(block, str(self), instance)
-        return contract.read_values(self._function("read_{}"), block, str(self), instance)
-
-    def hint(self, block: Any, instance: Any, solution: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
-        """Set the values of a Block's variables to those of a Solution."""
-        contract = self._checked(instance)
-        contract.check_filled(block, str(self), instance)
-        contract.check_kind(solution, resolve(self.solution), str(self))
-        self._function("hint_{}")(block, instance, solution)
-
-    def report(self, instance: Any, value: float) -> float:  # noqa: ANN401 - each decision has its own type
-        """Return the decision's objective that a value of the model's objective stands for; it grows with the value."""
-        return float(resolve(self.reported)(instance, value)) if self.reported else value
-
-    def sharpen(self, model: Any, instance: Any, objective: float, *, agreed: bool) -> float | None:  # noqa: ANN401
-        """Return what one unit of the model's new objective stands for; None if the model is left as it is."""
-        return resolve(self.sharpened)(model, instance, objective, agreed=agreed) if self.sharpened else None
-
-    def __str__(self) -> str:
-        return f"form {self.name} of {self.noun}"
-
-    def _function(self, pattern: str) -> Callable[..., Any]:
-        return resolve(f"{self.module}:{pattern.format(self.name)}")  # type: ignore[no-any-return]
-
-    def _checked(self, instance: Any) -> Any:  # noqa: ANN401 - a module, imported when it is used
-        contract = importlib.import_module("gangopt.formulations.contract")
-        contract.check_kind(instance, resolve(self.instance), str(self))
-        return contract
+        found = resolve(self.target)
+        if not isinstance(found, Formulation):
+            raise TypeError(f"form {self.name}: {self.target} is a {type(found).__name__}, a Formulation is needed")
+        return found
 
 
 @dataclass(frozen=True)
@@ -161,8 +121,11 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A decision: its types, forms, methods, generators and objective."""
+class Problem(Generic[InstanceT, SolutionT]):
+    """A decision: its types, forms, methods, generators and objective.
+
+    The type parameters are the types that `instance` and `solution` name.
+    """
 
     noun: str
     summary: str
@@ -197,18 +160,15 @@ class Problem:
     describe_solution: str | None = None
     """`(instance, solution) -> Iterator[str]`: a heading and one line a part of the decision, for `gangopt solve`."""
 
-    def __post_init__(self) -> None:
-        forms = {
-            name: replace(form, noun=self.noun, instance=self.instance, solution=self.solution)
-            for name, form in self.forms.items()
-        }
-        object.__setattr__(self, "forms", forms)
-
-    def form(self, name: str) -> Form:
-        """Return a form by name; an unknown name is an InputError."""
+    def form(self, name: str) -> Formulation[InstanceT, SolutionT]:
+        """Return a formulation by name; an unknown name is an InputError."""
         if name not in self.forms:
             raise unknown(f"form of {self.noun}", str(name), list(self.forms))
-        return self.forms[name]
+        return self.forms[name].formulation()
+
+    def linear_form(self) -> Formulation[InstanceT, SolutionT]:
+        """Return the first formulation that a linear solver takes."""
+        return next(found for item in self.forms.values() if (found := item.formulation()).linear)
 
     def method(self, text: str) -> tuple[Method, dict[str, Any], str]:
         """Return a method, its options and its canonical name from `name` or `name?option=value`.
@@ -236,15 +196,19 @@ class Problem:
         return method, options, join_name(base, options)
 
 
-class Registry(Mapping[str, Problem]):
+AnyProblem: TypeAlias = Problem[Any, Any]
+"""A decision of whatever types."""
+
+
+class Registry(Mapping[str, AnyProblem]):
     """The decisions by noun, in a fixed order."""
 
-    def __init__(self, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, problems: tuple[AnyProblem, ...]) -> None:
         self._problems = {item.noun: item for item in problems}
         if len(self._problems) != len(problems):
             raise InputError("two decisions of one noun in the registry")
 
-    def __getitem__(self, noun: str) -> Problem:
+    def __getitem__(self, noun: str) -> AnyProblem:
         if noun not in self._problems:
             raise unknown("decision", str(noun), list(self._problems))
         return self._problems[noun]

@@ -6,14 +6,17 @@ import os
 import re
 import tempfile
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from gangopt.base.arguments import unknown
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import dump_json, file_kind, write_bytes, write_text
-from gangopt.registry.problem import Form
+from gangopt.base.types import Pyomo
 from gangopt.registry.records import problems
+
+if TYPE_CHECKING:
+    from gangopt.formulations.contract import Formulation
 
 __all__ = ["FORMATS", "Format", "export"]
 
@@ -50,7 +53,7 @@ def export(
     problem = problems[instance.noun]
     if file_format not in FORMATS:
         raise unknown("format", file_format, list(FORMATS))
-    chosen = problem.form(form) if form else next(item for item in problem.forms.values() if item.linear)
+    chosen = problem.form(form) if form else problem.linear_form()
     if file_format != "nl" and not chosen.linear:
         raise InputError(f"form {chosen.name} of {problem.noun} is not linear: write it as nl, not as {file_format}")
     if file_kind(path) == "directory":
@@ -63,7 +66,7 @@ def export(
     return chosen.name
 
 
-def _written(model: Any, file_format: str) -> bytes:  # noqa: ANN401 - Pyomo is untyped
+def _written(model: Pyomo, file_format: str) -> bytes:
     head = b""
     model.name = re.sub("[^!-~]", "_", model.name)[:LONGEST_LABEL]
     options: dict[str, Any] = {} if file_format == "nl" else {"labeler": _Labeler()}
@@ -77,7 +80,7 @@ def _written(model: Any, file_format: str) -> bytes:  # noqa: ANN401 - Pyomo is 
         return head + target.read_bytes()
 
 
-def _minimised(model: Any) -> bytes:  # noqa: ANN401 - Pyomo is untyped
+def _minimised(model: Pyomo) -> bytes:
     """Turn a maximised objective round, and return the comment that says so.
 
     The section OBJSENSE is no part of MPS proper: GLPK refuses it, and CBC reads over it and minimises.
@@ -101,7 +104,7 @@ class _Labeler:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def __call__(self, component: Any) -> str:  # noqa: ANN401 - Pyomo is untyped
+    def __call__(self, component: Pyomo) -> str:
         name = re.sub(r"[^A-Za-z0-9_()]", "_", component.getname(True).replace("[", "(").replace("]", ")"))
         label = name[:LONGEST_LABEL]
         number = 1
@@ -112,7 +115,7 @@ class _Labeler:
         return label
 
 
-def _arrays_json(instance: Instance, form: Form, model: Any) -> dict[str, Any]:  # noqa: ANN401 - Pyomo is untyped
+def _arrays_json(instance: Instance, form: Formulation[Any, Any], model: Pyomo) -> dict[str, Any]:
     """Return columns and rows as they go to the solver; null stands for an infinite bound."""
     from gangopt.solvers.highs import compile_model
 

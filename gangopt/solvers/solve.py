@@ -13,7 +13,7 @@ from gangopt.base import interrupts
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.catalogue import load
-from gangopt.registry.problem import Method, Problem, resolve
+from gangopt.registry.problem import AnyProblem, Method, resolve
 from gangopt.registry.records import problems
 from gangopt.solvers.compare.own import Heuristic, check_own, takes_seed
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent
@@ -172,7 +172,7 @@ def _refuse(name: str, allowed: str, **given: object) -> None:
             raise InputError(f"{key} is for {allowed}, not for {name}")
 
 
-def _checked_start(problem: Problem, instance: Instance, start: object) -> object:
+def _checked_start(problem: AnyProblem, instance: Instance, start: object) -> object:
     """Return the Solution to start from after making sure that it is one of this instance."""
     if isinstance(start, Result):
         if start.problem != problem.noun:
@@ -190,7 +190,7 @@ def _checked_start(problem: Problem, instance: Instance, start: object) -> objec
 
 
 def _run_exact(
-    problem: Problem, instance: Instance, method: Method, options: dict[str, Any], controls: Controls
+    problem: AnyProblem, instance: Instance, method: Method, options: dict[str, Any], controls: Controls
 ) -> Outcome:
     before = interrupts.count()
     outcome = _exact_outcome(problem, instance, method, options, controls)
@@ -201,7 +201,7 @@ def _run_exact(
 
 
 def _exact_outcome(
-    problem: Problem, instance: Instance, method: Method, options: dict[str, Any], controls: Controls
+    problem: AnyProblem, instance: Instance, method: Method, options: dict[str, Any], controls: Controls
 ) -> Outcome:
     from gangopt.solvers.core.by_form import solve_by_form
 

@@ -53,7 +53,7 @@ def test_a_block_takes_one_form_and_remembers_its_instance(parts, noun, name):
     solution = resolve(gangopt.problems[noun].solution)
     with pytest.raises(InputError, match=f"form {name} of {noun} takes {solution.__name__}, not int"):
         form.hint(model.inner, instance, 3)
-    for other in gangopt.problems[noun].forms.values():
+    for other in map(gangopt.problems[noun].form, gangopt.problems[noun].forms):
         if other.name != name:
             with pytest.raises(InputError, match=f"inner holds form {name} of {noun}, not form {other.name} of {noun}"):
                 other.read(model.inner, instance)

@@ -15,7 +15,7 @@ from gangopt.solvers.export import _written as written
 from gangopt.solvers.export import export
 
 LINEAR = [
-    (noun, name) for noun, problem in gangopt.problems.items() for name, form in problem.forms.items() if form.linear
+    (noun, name) for noun, problem in gangopt.problems.items() for name in problem.forms if problem.form(name).linear
 ]
 
 
@@ -107,7 +107,7 @@ def test_labels_that_differ_in_signs_only_are_told_apart(awkward, file_format, t
 @pytest.mark.parametrize("maximised", [False, True])
 def test_glpk_and_cbc_read_what_is_written(awkward, file_format, maximised, tmp_path):
     file = tmp_path / f"model.{file_format}"
-    model = gangopt.problems["parameters"].forms["assign"].model(awkward)
+    model = gangopt.problems["parameters"].form("assign").model(awkward)
     if maximised:
         turn_round(model)
     file.write_bytes(written(model, file_format))

@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InfeasibleError
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.formulations.deadline import paced, require_time
 from gangopt.instances.allocation.instance import AllocationInstance, equal_job_classes
 
@@ -22,9 +22,6 @@ __all__ = [
     "job_configurations",
     "on_the_frontier",
 ]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 MOST_DECIMALS = 6
 """Demands with at most this many decimals are written as whole numbers of their last decimal."""
@@ -55,19 +52,19 @@ class Configurations:
     """
 
     classes: list[list[int]]
-    owner: IntArray
-    ps: IntArray
-    workers: IntArray
-    seconds: FloatArray
+    owner: Ints
+    ps: Ints
+    workers: Ints
+    seconds: Floats
 
-    def usage(self, instance: AllocationInstance) -> FloatArray:
+    def usage(self, instance: AllocationInstance) -> Floats:
         """Return what one job takes in each column, in each resource's unit, shape (n, R)."""
         first = np.array([members[0] for members in self.classes])[self.owner]
         servers = self.ps[:, None] * instance.ps_demand[first]
-        use: FloatArray = servers + self.workers[:, None] * instance.worker_demand[first]
+        use: Floats = servers + self.workers[:, None] * instance.worker_demand[first]
         return use
 
-    def only(self, keep: NDArray[np.bool_] | IntArray) -> Configurations:
+    def only(self, keep: Bools | Ints) -> Configurations:
         """Return the chosen columns of the same classes."""
         return Configurations(self.classes, self.owner[keep], self.ps[keep], self.workers[keep], self.seconds[keep])
 
@@ -107,7 +104,7 @@ def _configurations(instance: AllocationInstance, classes: list[list[int]], drop
     for start in range(0, len(classes), CLASSES_AT_ONCE):
         part = Configurations(classes, *_grid_columns(instance, classes, start, drop_dominated))
         use = part.usage(instance)
-        fits: NDArray[np.bool_] = np.all(use <= instance.capacity_limit, axis=1)
+        fits: Bools = np.all(use <= instance.capacity_limit, axis=1)
         _require_one_each(instance, part, use, fits, start)
         fitting, use = part.only(fits), use[fits]
         if drop_dominated:
@@ -120,7 +117,7 @@ def _configurations(instance: AllocationInstance, classes: list[list[int]], drop
 
 def _grid_columns(
     instance: AllocationInstance, classes: list[list[int]], start: int, drop_dominated: bool
-) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+) -> tuple[Ints, Ints, Ints, Floats]:
     """Return owner, tasks and seconds of the allowed configurations of some classes, by class, ps and workers."""
     require_time()
     first = np.array([members[0] for members in classes[start : start + CLASSES_AT_ONCE]])
@@ -136,7 +133,7 @@ def _grid_columns(
     return owner[order], ps[order], workers[order], seconds[order]
 
 
-def on_the_frontier(seconds: FloatArray) -> NDArray[np.bool_]:
+def on_the_frontier(seconds: Floats) -> Bools:
     """Return which configurations are allowed and faster than every one with no more tasks of either kind.
 
     Parameters
@@ -155,7 +152,7 @@ def on_the_frontier(seconds: FloatArray) -> NDArray[np.bool_]:
     return keep
 
 
-def _dominated(seconds: FloatArray, use: FloatArray) -> NDArray[np.bool_]:
+def _dominated(seconds: Floats, use: Floats) -> Bools:
     n = len(seconds)
     result = np.zeros(n, dtype=bool)
     rows = max(1, PAIRS_AT_ONCE // max(1, n))
@@ -172,7 +169,7 @@ def _dominated(seconds: FloatArray, use: FloatArray) -> NDArray[np.bool_]:
 
 
 def _require_one_each(
-    instance: AllocationInstance, columns: Configurations, use: FloatArray, fits: NDArray[np.bool_], start: int
+    instance: AllocationInstance, columns: Configurations, use: Floats, fits: Bools, start: int
 ) -> None:
     """Raise if no column of a class from `start` on fits."""
     stop = min(start + CLASSES_AT_ONCE, len(columns.classes))
@@ -204,16 +201,16 @@ class CapacityRows:
     whole : whether all coefficients of a row are whole numbers, shape (R,)
     """
 
-    factor: FloatArray
-    limit: FloatArray
-    whole: NDArray[np.bool_]
+    factor: Floats
+    limit: Floats
+    whole: Bools
 
     @property
-    def capacity(self) -> FloatArray:
+    def capacity(self) -> Floats:
         """The most that can be used of each resource, in its own unit, shape (R,)."""
         return self.limit / self.factor
 
-    def coefficients(self, use: FloatArray) -> FloatArray:
+    def coefficients(self, use: Floats) -> Floats:
         """Return what columns take in row units, from their use in natural units, shape (n, R)."""
         scaled = use * self.factor
         return np.where(self.whole, np.round(scaled), scaled)
@@ -250,7 +247,7 @@ def capacity_rows(instance: AllocationInstance) -> CapacityRows:
     return CapacityRows(factor, limit, whole)
 
 
-def _whole_step(demands: FloatArray) -> Fraction | None:
+def _whole_step(demands: Floats) -> Fraction | None:
     """Return row units for one natural unit under which all demands are whole, or None if there is none."""
     for decimals in range(MOST_DECIMALS + 1):
         scaled = demands * 10.0**decimals

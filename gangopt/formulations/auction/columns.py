@@ -16,14 +16,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base.types import Bools, Ints
 from gangopt.instances.auction.bids import CLUSTER, LEVELS, MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 
 __all__ = ["Column", "Group", "app_columns", "app_groups"]
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ def _columns(instance: AuctionInstance, app: int, guarantees: _Guarantees) -> tu
     )
 
 
-def _undominated(app: int, table: Ints, guarantees: _Guarantees) -> NDArray[np.bool_]:
+def _undominated(app: int, table: Ints, guarantees: _Guarantees) -> Bools:
     """Return which (level, k) of a table of ranks, growing with k and with narrower levels, have no equal."""
     kept = np.zeros(table.shape, dtype=np.bool_)
     kept[:, 1:] = table[:, 1:] > table[:, :-1]

@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gangopt.formulations.auction.columns import Column, app_columns
+from gangopt.formulations.contract import Formulation
 from gangopt.instances.auction.bids import CLUSTER
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.score import score_of_logs
+from gangopt.instances.auction.solution import AuctionSolution
 
-__all__ = ["Goal", "goal_of", "mean_from_goal"]
+__all__ = ["AuctionFormulation", "Goal", "goal_of", "mean_from_goal"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,16 @@ def goal_of(
 def _takes_fewest_anywhere(columns: Sequence[Column]) -> bool:
     fewest = min((column.gpus for column in columns), default=0)
     return not columns or any(column.gpus == fewest and column.level == CLUSTER for column in columns)
+
+
+class AuctionFormulation(Formulation[AuctionInstance, AuctionSolution]):
+    """A model of the logarithm of the product; what is reported is the geometric mean."""
+
+    sense = "maximise"
+
+    def report(self, instance: AuctionInstance, value: float) -> float:
+        """Return the geometric mean that a value of the model's objective stands for; see `mean_from_goal`."""
+        return mean_from_goal(instance, value)
 
 
 def mean_from_goal(instance: AuctionInstance, value: float, goal: Goal | None = None) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Constraint, Expression
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.auction.goal import Goal
 
 __all__ = ["Chooser", "add_goal", "weighted"]
@@ -28,18 +28,18 @@ class Chooser:
 
     apps: int
     needs: bool
-    variables: Sequence[Any]
+    variables: Sequence[Pyomo]
     logs: Sequence[float]
 
 
-def weighted(coefs: Sequence[float], variables: Sequence[Any], constant: float = 0.0) -> Any:  # noqa: ANN401 - Pyomo
+def weighted(coefs: Sequence[float], variables: Sequence[Pyomo], constant: float = 0.0) -> Pyomo:
     """Return a linear expression from lists."""
     return LinearExpression(linear_coefs=list(coefs), linear_vars=list(variables), constant=constant)
 
 
 def add_goal(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    index: Any,  # noqa: ANN401 - a Pyomo Set
+    block: Pyomo,
+    index: Pyomo,
     choosers: Mapping[int, Chooser],
     goal: Goal,
     constant: float = 0.0,
@@ -55,7 +55,7 @@ def add_goal(
     constant : sum of the logarithms that the columns leave out
     """
 
-    def one_bundle(_: Any, i: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def one_bundle(_: Pyomo, i: int) -> Pyomo:
         own = choosers[i]
         least = 0.0 if own.needs and not goal.all_served else float(own.apps)
         if not own.variables and not least:

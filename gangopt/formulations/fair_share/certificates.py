@@ -19,17 +19,17 @@ columns, so that the bounds hold exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Constraint, Expression, NonNegativeReals, Param, RangeSet, Reals, Set, Var
 
 from gangopt.base.errors import InfeasibleError
+from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import check_empty
+from gangopt.formulations.fair_share._patterns import add_patterns, bundles_anywhere, placed_options
+from gangopt.formulations.fair_share._places import add_bundles, chosen_options
 from gangopt.formulations.fair_share.goal import linear
 from gangopt.formulations.fair_share.options import Option, given_counts, options_of, require_option
-from gangopt.formulations.fair_share.patterns import add_patterns, bundles_anywhere, placed_options
-from gangopt.formulations.fair_share.places import add_bundles, chosen_options
 from gangopt.formulations.size import require_size
 from gangopt.instances import finish_time
 from gangopt.instances.fair_share.market import TOLERANCE, Market, better
@@ -38,7 +38,7 @@ __all__ = ["add_allocation", "fill_dominating", "fill_envy", "fill_sharing", "re
 
 
 def fill_dominating(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    block: Pyomo,
     market: Market,
     given: Sequence[Sequence[int]],
     *,
@@ -67,7 +67,7 @@ def fill_dominating(
     now = [market.value(i, row) for i, row in enumerate(given)]
     options = useful_bundles(market, [v * (1 - TOLERANCE) for v in now])
     variable = add_allocation(block, market, options)
-    terms: dict[int, list[tuple[float, Any]]] = {i: [] for i in range(len(now))}
+    terms: dict[int, list[tuple[float, Pyomo]]] = {i: [] for i in range(len(now))}
     gaining = []
     for item, var in variable.items():
         terms[item.app].append((max(0.0, item.value - now[item.app]), var))
@@ -81,7 +81,7 @@ def fill_dominating(
         block.someone_better = Constraint(expr=linear([(1.0, var) for var in gaining]) >= 1)
 
 
-def fill_envy(block: Any, market: Market, given: Sequence[Sequence[int]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+def fill_envy(block: Pyomo, market: Market, given: Sequence[Sequence[int]]) -> None:
     """Put the envy of every app for every other's bundle on a Block.
 
     Public components: Param `preference` [app, other] (V_i(G_j) - V_i(G_i)), Var `envy` [app, other] (V), Constraint
@@ -110,7 +110,7 @@ def fill_envy(block: Any, market: Market, given: Sequence[Sequence[int]]) -> Non
         )
 
 
-def fill_sharing(block: Any, market: Market) -> None:  # noqa: ANN401 - Pyomo is untyped
+def fill_sharing(block: Pyomo, market: Market) -> None:
     """Put the search for an allocation with rho of at most 1 for every app on a Block.
 
     Public components: those of form `patterns`, or of form `places` where an app holds GPUs, without their goal;
@@ -149,7 +149,7 @@ def useful_bundles(market: Market, least: Sequence[float] | None = None) -> list
     return options_of(market, least) if market.held.any() else bundles_anywhere(market, least)
 
 
-def add_allocation(block: Any, market: Market, options: Sequence[Sequence[Option]]) -> dict[Option, Any]:  # noqa: ANN401
+def add_allocation(block: Pyomo, market: Market, options: Sequence[Sequence[Option]]) -> dict[Option, Pyomo]:
     """Add the rules of an allocation: without places if no app holds GPUs, else with them.
 
     Parameters
@@ -171,7 +171,7 @@ def add_allocation(block: Any, market: Market, options: Sequence[Sequence[Option
         return {item: block.give[item.app, item.level, item.gpus] for mine in options for item in mine}
 
 
-def read_allocation(block: Any, market: Market) -> tuple[tuple[int, ...], ...]:  # noqa: ANN401 - Pyomo is untyped
+def read_allocation(block: Pyomo, market: Market) -> tuple[tuple[int, ...], ...]:
     """Return GPUs of each app on each machine, as the values of an allocation's variables say.
 
     Parameters

@@ -14,10 +14,10 @@ filling.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pyomo.environ import Constraint, Expression, NonNegativeReals, RangeSet, Set, Var
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import check_empty
 from gangopt.formulations.fair_share.goal import linear
 from gangopt.instances.fair_share.market import Market
@@ -25,7 +25,7 @@ from gangopt.instances.fair_share.market import Market
 __all__ = ["fill_dominant_share"]
 
 
-def fill_dominant_share(block: Any, market: Market, settled: Mapping[int, float] | None = None) -> None:  # noqa: ANN401 - Pyomo is untyped
+def fill_dominant_share(block: Pyomo, market: Market, settled: Mapping[int, float] | None = None) -> None:
     """Put the greatest common dominant share of the apps that are not settled on a Block.
 
     Public components: Var `gpus` [app] (GPUs, not whole), Var `level` (share), Expressions `share` [app] and
@@ -56,7 +56,7 @@ def fill_dominant_share(block: Any, market: Market, settled: Mapping[int, float]
     block.settled_share_kept = Constraint(list(settled), rule=lambda b, i: b.share[i] >= settled[i])
     block.cluster_capacity = Constraint(expr=linear([(1.0, block.gpus[i]) for i in block.apps]) <= market.total_gpus)
 
-    def capacity(b: Any, name: str) -> Any:  # noqa: ANN401
+    def capacity(b: Pyomo, name: str) -> Pyomo:
         r = market.resources.index(name)
         scale = float(market.capacities[r])
         terms = [(float(market.demands[i, r]) / scale, b.gpus[i]) for i in b.apps if market.demands[i, r]]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pyomo.environ import Constraint, Expression, NonNegativeReals, Var, value
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations import rows
 from gangopt.formulations.fair_share.options import Option
 
@@ -16,7 +16,7 @@ WIDEST = 1e6
 """Largest coefficient of a rho in units of the least that can be: rows of a wider range are lost on solvers."""
 
 
-def linear(terms: Sequence[tuple[float, Any]]) -> Any:  # noqa: ANN401 - Pyomo is untyped
+def linear(terms: Sequence[tuple[float, Pyomo]]) -> Pyomo:
     """Return the sum of coefficient times variable.
 
     Parameters
@@ -35,7 +35,7 @@ def linear(terms: Sequence[tuple[float, Any]]) -> Any:  # noqa: ANN401 - Pyomo i
     return rows.linear([c for c, _ in terms], [v for _, v in terms])
 
 
-def add_goal(block: Any, options: Mapping[Any, Option], give: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
+def add_goal(block: Pyomo, options: Mapping[tuple[int, ...], Option], give: Pyomo) -> None:
     """Add `rho` [app], `level`, `largest_rho`, `largest_rho_covers_app` and `objective_value`.
 
     With rho_o = 1 / V_o, no allocation has a largest rho T below L, the largest over apps of the least rho_o. The model
@@ -50,7 +50,7 @@ def add_goal(block: Any, options: Mapping[Any, Option], give: Any) -> None:  # n
     options : bundle of every index of `give`, each worth more than 0
     give : Var, 1 for the bundle that an app gets
     """
-    terms: dict[int, list[tuple[float, Any]]] = {i: [] for i in block.apps}
+    terms: dict[int, list[tuple[float, Pyomo]]] = {i: [] for i in block.apps}
     for key, item in options.items():
         terms[item.app].append((1 / item.value, give[key]))
     least = max(min(rho for rho, _ in own) for own in terms.values())
@@ -62,7 +62,7 @@ def add_goal(block: Any, options: Mapping[Any, Option], give: Any) -> None:  # n
     block.objective_value = Expression(expr=block.largest_rho)
 
 
-def hint_goal(block: Any) -> None:  # noqa: ANN401 - Pyomo is untyped
+def hint_goal(block: Pyomo) -> None:
     """Set `level` so that `largest_rho` is the largest of `rho`, whose variables have values.
 
     Parameters

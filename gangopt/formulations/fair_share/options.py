@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gangopt.base.errors import InfeasibleError
+from gangopt.base.types import Floats
 from gangopt.formulations.deadline import require_time
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.fair_share.market import Market
@@ -84,7 +85,7 @@ def options_of(market: Market, least: Sequence[float] | None = None, *, anywhere
     return every
 
 
-def _values(market: Market, app: int, level: int, room: int) -> np.ndarray:
+def _values(market: Market, app: int, level: int, room: int) -> Floats:
     """Return V of 0 to `room` GPUs in one place of a level; it does not fall with the count."""
     table = market.values[app][level]
     return np.asarray(table[np.minimum(np.arange(room + 1), len(table) - 1)])

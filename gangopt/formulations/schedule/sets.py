@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gangopt.base.types import Ints
 from gangopt.formulations.deadline import require_time
 from gangopt.instances.schedule.instance import ScheduleInstance, fewest_machines
 
@@ -69,7 +70,7 @@ def packing(instance: ScheduleInstance, jobs: tuple[int, ...]) -> dict[int, tupl
 def _place(
     instance: ScheduleInstance,
     order: list[int],
-    fewest: np.ndarray,
+    fewest: Ints,
     free: list[int],
     placed: dict[int, tuple[tuple[int, int], ...]],
 ) -> dict[int, tuple[tuple[int, int], ...]] | None:

@@ -1,1 +1,9 @@
-"""Formulations of the problem `threshold` as Pyomo models."""
+"""Formulations of `threshold`: the rule that tells jobs that suffer when spread from the others.
+
+`cut` chooses a cut of one feature, `linear` a weighted sum of several and its threshold.
+"""
+
+from gangopt.formulations.threshold._cut import Cut, cut
+from gangopt.formulations.threshold._linear import Linear, linear
+
+__all__ = ["Cut", "Linear", "cut", "linear"]

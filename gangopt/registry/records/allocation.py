@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 
 __all__ = ["PROBLEM"]
 
 _FORMS = "gangopt.formulations.allocation"
 _HEURISTICS = "gangopt.solvers.allocation.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[AllocationInstance, AllocationSolution] = Problem(
     noun="allocation",
     summary="how many workers and parameter servers each job of a shared cluster gets",
     sense="minimise",
@@ -20,10 +25,10 @@ PROBLEM = Problem(
     document="gangopt.instances.allocation.document:AllocationDocument",
     solution_document="gangopt.instances.allocation.document:AllocationSolutionDocument",
     forms={
-        "literal": Form("literal", f"{_FORMS}.literal", "the nonlinear integer program as printed", linear=False),
-        "choice": Form("choice", f"{_FORMS}.choice", "one binary for every job and non-dominated configuration"),
+        "literal": Form("literal", f"{_FORMS}:literal", "the nonlinear integer program as printed"),
+        "choice": Form("choice", f"{_FORMS}:choice", "one binary for every job and non-dominated configuration"),
         "counts": Form(
-            "counts", f"{_FORMS}.counts", "equal jobs merged: one integer for every class and configuration"
+            "counts", f"{_FORMS}:counts", "equal jobs merged: one integer for every class and configuration"
         ),
     },
     methods={

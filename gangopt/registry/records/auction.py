@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.auction.instance import AuctionInstance
+    from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["PROBLEM"]
 
-_FORMS = "gangopt.formulations"
-_REPORTED = "gangopt.formulations.auction.goal:mean_from_goal"
+_FORMS = "gangopt.formulations.auction"
 _GENERATORS = "gangopt.instances.auction.generate"
 _HEURISTICS = "gangopt.solvers.auction.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[AuctionInstance, AuctionSolution] = Problem(
     noun="auction",
     summary="divide offered GPUs among bidding apps: the largest product of values, with hidden payments",
     sense="maximise",
@@ -27,21 +32,18 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "nested_flow",
-                f"{_FORMS}.auction.nested_flow",
+                f"{_FORMS}:nested_flow",
                 "bundles without places; machines cut by patterns, racks filled along a flow: almost no gap",
-                reported=_REPORTED,
             ),
             Form(
                 "places",
-                f"{_FORMS}.auction.places",
+                f"{_FORMS}:places",
                 "a binary for every app, level, place and number of GPUs; a capacity for every machine and rack",
-                reported=_REPORTED,
             ),
             Form(
                 "bids",
-                f"{_FORMS}.auction.bids",
+                f"{_FORMS}:bids",
                 "the published program: a binary for every app and set of GPUs; exponential, for small cases",
-                reported=_REPORTED,
             ),
         )
     },

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.bid.instance import BidInstance, BidSolution
 
 __all__ = ["PROBLEM"]
 
-_FORMS = "gangopt.formulations.bid.forms"
+_FORMS = "gangopt.formulations.bid"
 _GENERATORS = "gangopt.instances.bid.generate"
 _HEURISTICS = "gangopt.solvers.bid.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[BidInstance, BidSolution] = Problem(
     noun="bid",
     summary="split an app's GPUs among its jobs for every offer of GPUs: the table of its finish-time fairness",
     sense="minimise",
@@ -21,8 +26,10 @@ PROBLEM = Problem(
     document="gangopt.instances.bid.document:BidDocument",
     solution_document="gangopt.instances.bid.document:BidSolutionDocument",
     forms={
-        "classes": Form("classes", _FORMS, "equal jobs of a phase merged, queues in the order of their lengths"),
-        "jobs": Form("jobs", _FORMS, "every job apart: its number of GPUs, its queue, or its GPU time"),
+        "classes": Form(
+            "classes", f"{_FORMS}:classes", "equal jobs of a phase merged, queues in the order of their lengths"
+        ),
+        "jobs": Form("jobs", f"{_FORMS}:jobs", "every job apart: its number of GPUs, its queue, or its GPU time"),
     },
     methods={
         item.name: item

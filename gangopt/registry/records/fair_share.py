@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.fair_share.instance import FairShareInstance
+    from gangopt.instances.fair_share.solution import FairShareSolution
 
 __all__ = ["PROBLEM"]
 
+_FORMS = "gangopt.formulations.fair_share"
 _GENERATORS = "gangopt.instances.fair_share.generate"
 _HEURISTICS = "gangopt.solvers.fair_share.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[FairShareInstance, FairShareSolution] = Problem(
     noun="fair_share",
     summary="divide GPUs among apps so that the largest finish-time fairness rho is least, then the next largest",
     sense="minimise",
@@ -25,15 +32,13 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "places",
-                "gangopt.formulations.fair_share.places",
+                f"{_FORMS}:places",
                 "a binary for every app, place and count of GPUs; a capacity for every machine, rack and the cluster",
-                relaxes=True,
             ),
             Form(
                 "patterns",
-                "gangopt.formulations.fair_share.patterns",
+                f"{_FORMS}:patterns",
                 "bundles without places; the equal machines of each rack are cut by patterns",
-                relaxes=True,
             ),
         )
     },

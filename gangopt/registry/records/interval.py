@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gangopt.registry.problem import Family, Form, Method, Problem, resolve
 from gangopt.registry.records import allocation, placement
 
+if TYPE_CHECKING:
+    from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
+
 __all__ = ["PROBLEM", "Pair"]
 
+_FORMS = "gangopt.formulations.interval"
 _GENERATORS = "gangopt.instances.interval.generate"
 
 _ONE_JOB_ONLY = ("theorem1",)
@@ -62,7 +66,7 @@ _PAIRS = [
     if second.name not in _ONE_JOB_ONLY
 ]
 
-PROBLEM = Problem(
+PROBLEM: Problem[IntervalInstance, IntervalSolution] = Problem(
     noun="interval",
     summary="allocate tasks to jobs and place them on servers for one scheduling interval, pausing what does not fit",
     sense="minimise",
@@ -77,12 +81,12 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "joint",
-                "gangopt.formulations.interval.forms",
+                f"{_FORMS}:joint",
                 "configurations, levels and pieces on every server in one model; for small cases",
             ),
             Form(
                 "classes",
-                "gangopt.formulations.interval.forms",
+                f"{_FORMS}:classes",
                 "the same on classes of equal servers: a bound, which a packing of the pieces may reach",
             ),
         )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.network_placement.instance import NetworkPlacementInstance, NetworkPlacementSolution
 
 __all__ = ["PROBLEM"]
 
+_FORMS = "gangopt.formulations.network_placement"
 _GENERATORS = "gangopt.instances.network_placement.generate"
 _HEURISTICS = "gangopt.solvers.network_placement.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[NetworkPlacementInstance, NetworkPlacementSolution] = Problem(
     noun="network_placement",
     summary="place a job's workers and parameter servers so that the busiest machine's network load is least",
     sense="minimise",
@@ -24,12 +30,12 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "level",
-                "gangopt.formulations.network_placement.level",
+                f"{_FORMS}:level",
                 "a packing whose capacities follow from the level T between two bounds; equal servers merged",
             ),
             Form(
                 "literal",
-                "gangopt.formulations.network_placement.literal",
+                f"{_FORMS}:literal",
                 "the published program, each product of a worker count and a server's place made linear",
             ),
         )

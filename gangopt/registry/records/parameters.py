@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 
 __all__ = ["PROBLEM"]
 
@@ -10,7 +15,7 @@ _FORMS = "gangopt.formulations.parameters"
 _EXACT = "gangopt.solvers.parameters.exact"
 _HEURISTICS = "gangopt.solvers.parameters.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[ParametersInstance, ParametersSolution] = Problem(
     noun="parameters",
     summary="assign the parameter blocks of a network to parameter servers, cutting blocks where it pays",
     sense="minimise",
@@ -22,9 +27,9 @@ PROBLEM = Problem(
     solution_document="gangopt.instances.parameters.document:ParametersSolutionDocument",
     forms={
         "assign": Form(
-            "assign", f"{_FORMS}.assign", "every block on every server, with cut parts and all three objectives"
+            "assign", f"{_FORMS}:assign", "every block on every server, with cut parts and all three objectives"
         ),
-        "groups": Form("groups", f"{_FORMS}.groups", "equal blocks merged into counts, cuts as merged servers"),
+        "groups": Form("groups", f"{_FORMS}:groups", "equal blocks merged into counts, cuts as merged servers"),
     },
     methods={
         item.name: item

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.placement.instance import PlacementInstance
+    from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["PROBLEM"]
 
-_FORMS = "gangopt.formulations.placement.forms"
-_REPORTED = f"{_FORMS}:reported_seconds"
-_SHARPENED = "gangopt.solvers.placement.focus:sharpened"
+_FORMS = "gangopt.formulations.placement"
 _HEURISTICS = "gangopt.solvers.placement.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[PlacementInstance, PlacementSolution] = Problem(
     noun="placement",
     summary="place the parameter servers and workers of every job on servers",
     sense="minimise",
@@ -27,25 +31,14 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "tasks",
-                _FORMS,
+                f"{_FORMS}:tasks",
                 "counts for every server and job, big-M transfer rows; readable, for small cases",
-                reported=_REPORTED,
-                sharpened=_SHARPENED,
             ),
-            Form(
-                "pieces",
-                _FORMS,
-                "a binary for every server and piece of a job, one level a job",
-                reported=_REPORTED,
-                sharpened=_SHARPENED,
-            ),
+            Form("pieces", f"{_FORMS}:pieces", "a binary for every server and piece of a job, one level a job"),
             Form(
                 "levels",
-                _FORMS,
+                f"{_FORMS}:levels",
                 "pieces on classes of equal servers, one level a job: the bound of the exact method",
-                reported=_REPORTED,
-                relaxes=True,
-                sharpened=_SHARPENED,
             ),
         )
     },

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.schedule.instance import ScheduleInstance, ScheduleSolution
 
 __all__ = ["PROBLEM"]
 
+_FORMS = "gangopt.formulations.schedule"
 _GENERATORS = "gangopt.instances.schedule.generate"
 _HEURISTICS = "gangopt.replays.as_heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[ScheduleInstance, ScheduleSolution] = Problem(
     noun="schedule",
     summary="run gangs that arrive over time on shared GPUs, with preemption, so that they complete soon on average",
     sense="minimise",
@@ -24,12 +30,12 @@ PROBLEM = Problem(
         for item in (
             Form(
                 "event",
-                "gangopt.formulations.schedule.event",
+                f"{_FORMS}:event",
                 "lengths of the sets that run between arrivals and completions, in order of completion; at any time",
             ),
             Form(
                 "slotted",
-                "gangopt.formulations.schedule.slotted",
+                f"{_FORMS}:slotted",
                 "whether each job runs in each slot; for instances with a slot",
             ),
         )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gangopt.registry.problem import Family, Form, Method, Problem
+
+if TYPE_CHECKING:
+    from gangopt.instances.threshold.instance import ThresholdInstance, ThresholdSolution
 
 __all__ = ["PROBLEM"]
 
+_FORMS = "gangopt.formulations.threshold"
 _GENERATORS = "gangopt.instances.threshold.generate"
 _HEURISTICS = "gangopt.solvers.threshold.heuristics"
 
-PROBLEM = Problem(
+PROBLEM: Problem[ThresholdInstance, ThresholdSolution] = Problem(
     noun="threshold",
     summary="learn from history which jobs suffer when spread: a threshold on the skew, or a linear rule",
     sense="minimise",
@@ -22,12 +28,10 @@ PROBLEM = Problem(
     forms={
         "linear": Form(
             "linear",
-            "gangopt.formulations.threshold.forms",
+            f"{_FORMS}:linear",
             "weights of any number of features, a binary for every job",
         ),
-        "cut": Form(
-            "cut", "gangopt.formulations.threshold.forms", "one feature: choice among the midpoints of its values"
-        ),
+        "cut": Form("cut", f"{_FORMS}:cut", "one feature: choice among the midpoints of its values"),
     },
     methods={
         item.name: item

@@ -76,11 +76,11 @@ def core_model(
     from pyomo.core.expr.numeric_expr import LinearExpression
     from pyomo.environ import Block, ConcreteModel, Constraint, NonNegativeReals, Objective, Var, minimize
 
-    from gangopt.formulations.allocation.counts import fill_counts
+    from gangopt.formulations.allocation import Counts
 
     model = ConcreteModel(name=f"{instance.name} core")
     model.allocation = Block()
-    fill_counts(model.allocation, instance, columns)
+    Counts(columns).fill(model.allocation, instance)
     model.unused = Var(model.allocation.resources, domain=NonNegativeReals)
 
     def unused_capacity(m: Any, name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
@@ -120,7 +120,7 @@ def solve_core(
     """
     import time
 
-    from gangopt.formulations.allocation.counts import read_counts
+    from gangopt.formulations.allocation import counts
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
@@ -128,6 +128,6 @@ def solve_core(
     model = core_model(instance, columns, reduced, selection, unit)
     build_seconds = time.perf_counter() - begin
     outcome = solve_model(model, settings)
-    solution = None if outcome.values is None else read_counts(model.allocation, instance)
+    solution = None if outcome.values is None else counts.read(model.allocation, instance)
     bound = None if outcome.bound is None else selection.bound + unit * max(0.0, outcome.bound)
     return CoreAnswer(outcome, solution, bound, build_seconds)

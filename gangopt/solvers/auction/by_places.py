@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gangopt.base.errors import SolverError
+from gangopt.formulations.auction import Places
 from gangopt.formulations.auction.columns import app_columns, app_groups
 from gangopt.formulations.auction.goal import goal_of, mean_from_goal
-from gangopt.formulations.auction.places import places_model, read_places
 from gangopt.formulations.auction.racks import MAX_PATTERNS, plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
@@ -162,7 +162,8 @@ def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = 
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
-    model = places_model(instance, all_served=all_served)
+    form = Places(all_served=all_served)
+    model = form.model(instance)
     built = time.perf_counter() - begin
     settings = replace(settings_of(controls), on_progress=None, explain=False)
     # without a warm start: HiGHS 1.16 calls starts of these models optimal that are not
@@ -173,7 +174,7 @@ def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = 
     bound = math.inf if solved.bound is None else solved.bound
     if solved.values is None or solved.objective is None:
         return _Found(None, bound, solved, built, solved.termination)
-    bundles = read_places(model, instance).bundles
+    bundles = form.read(model, instance).bundles
     largest = max((abs(cost) for cost in model.objective_value.expr.linear_coefs), default=0.0)
     margin = NEAR * max(1.0, abs(solved.objective), largest)
     found = _Found(bundles, bound, solved, built, solved.termination, margin=margin)

@@ -130,7 +130,7 @@ def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:
     return Outcome(
         termination=solved.termination,
         solution=None if solved.values is None else form.read(model, instance),
-        bound=None if solved.bound is None else mean_from_goal(instance, solved.bound),
+        bound=None if solved.bound is None else form.report(instance, solved.bound),
         form=name,
         build_seconds=built - begin,
         solve_seconds=time.perf_counter() - built,

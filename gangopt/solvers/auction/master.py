@@ -79,12 +79,11 @@ class Master:
     """
 
     def __init__(self, instance: AuctionInstance, controls: Controls, *, all_served: bool = False) -> None:
-        from pyomo.environ import ConcreteModel, Objective, maximize
         from scipy.sparse import csc_matrix, csr_matrix
 
+        from gangopt.formulations.auction import NestedFlow
         from gangopt.formulations.auction.columns import app_columns, app_groups
         from gangopt.formulations.auction.goal import goal_of
-        from gangopt.formulations.auction.nested_flow import fill_nested_flow
         from gangopt.formulations.auction.racks import plan_of
         from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import Session, compile_model
@@ -94,9 +93,8 @@ class Master:
         columns = app_columns(instance)
         self.goal = goal_of(instance, all_served=all_served, columns=columns)
         self.plan = plan_of(instance, app_groups(instance, all_served=self.goal.all_served, columns=columns))
-        self.model = ConcreteModel(name=instance.name)
-        fill_nested_flow(self.model, instance, plan=self.plan, goal=self.goal)
-        self.model.objective = Objective(expr=self.model.objective_value, sense=maximize)
+        self._form = NestedFlow(plan=self.plan, goal=self.goal)
+        self.model = self._form.model(instance)
         self._settings = replace(settings_of(controls), on_progress=None, explain=False)
         arrays = self._arrays = compile_model(self.model)
         shape = (arrays.n_rows, arrays.n_columns)
@@ -192,12 +190,11 @@ class Master:
 
     def read(self, optimum: Optimum) -> AuctionSolution:
         """Return the bundles of a selection that the model itself gave."""
-        from gangopt.formulations.auction.nested_flow import read_nested_flow
         from gangopt.solvers.highs import load_values
 
         assert optimum.values is not None
         load_values(self._arrays, optimum.values)
-        return read_nested_flow(self.model, self.instance, self.plan)
+        return self._form.read(self.model, self.instance)
 
     def _rows(self, without: int | None) -> tuple[Floats, Floats]:
         lower, upper = self._arrays.row_lower.copy(), self._arrays.row_upper.copy()

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from gangopt.formulations.auction import Places
 from gangopt.formulations.auction.columns import app_columns
-from gangopt.formulations.auction.places import read_places
 from gangopt.formulations.auction.rows import weighted
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
@@ -79,7 +79,7 @@ def near_ties(
         if worse or outcome.termination != "optimal":
             stopped = outcome.termination == "interrupted"
             return Ties(tuple(found), complete=worse, interrupted=stopped, solves=solves + 1)
-        found.append(read_places(model, instance).bundles)
+        found.append(Places(all_served=all_served).read(model, instance).bundles)
     return Ties(tuple(found), complete=False, interrupted=False, solves=MOST_NEAR + 1)
 
 

@@ -160,7 +160,7 @@ class _Search:
         """Give each phase an equal share of what remains, and again those that were cut off while time is left."""
         if waiting and not self._over():
             # the import takes a second, which is no phase's share
-            import gangopt.formulations.bid.forms
+            import gangopt.formulations.bid
             import gangopt.solvers.bid.queues_flow  # noqa: F401
         while waiting and not self._over():
             cut_off = []
@@ -195,21 +195,21 @@ class _Search:
 
     def _by_highs(self, alone: BidInstance, item: _Queues, chosen: SolveSettings) -> QueueSplit:
         """Return the better queues and the better bound of those found and those of HiGHS on form `classes`."""
-        from gangopt.formulations.bid.forms import classes_model, hint_classes, read_classes
+        from gangopt.formulations.bid import classes
         from gangopt.formulations.deadline import OutOfTime, building_within
         from gangopt.solvers.highs import solve_model
 
         found = item.found
         try:
             with building_within(self.controls.remaining):
-                model = classes_model(alone)
+                model = classes.model(alone)
         except OutOfTime:
             return found
-        hint_classes(model, alone, BidSolution((whole_row(alone, 0, [queued(found.queues)]),)))
+        classes.hint(model, alone, BidSolution((whole_row(alone, 0, [queued(found.queues)]),)))
         solved = solve_model(model, chosen, warm_start=True)
         self.interrupted = self.interrupted or solved.termination == "interrupted"
         if solved.values is not None:
-            queues = [queue or 0 for queue in read_classes(model, alone).rows[0].queues]
+            queues = [queue or 0 for queue in classes.read(model, alone).rows[0].queues]
             longest = longest_queue(item.times, queues)
             found = QueueSplit(queues, longest, found.bound) if longest < found.longest else found
         if solved.bound is None:

@@ -13,7 +13,7 @@ from gangopt.base.contract import Instance
 from gangopt.base.errors import GangoptError, InputError
 from gangopt.catalogue import load
 from gangopt.catalogue import names as named_instances
-from gangopt.registry.problem import Problem
+from gangopt.registry.problem import AnyProblem
 from gangopt.registry.records import problems
 from gangopt.solvers.compare.comparison import Comparison, Row, failed_row
 from gangopt.solvers.compare.own import Heuristic, check_own, check_sendable, method_label
@@ -187,14 +187,14 @@ def _distinct(rows: Rows, listed: Sequence[Instance | str | os.PathLike[str]]) -
     return tuple(every)
 
 
-def _decisions_of(instances: Sequence[Instance | str | os.PathLike[str]]) -> list[Problem]:
+def _decisions_of(instances: Sequence[Instance | str | os.PathLike[str]]) -> list[AnyProblem]:
     """Return the decisions that the instances can be of: all of them if one is a file, which is not opened here."""
     nouns = {item.noun if isinstance(item, Instance) else os.fspath(item).partition("/")[0] for item in instances}
     known = [problems[noun] for noun in problems if noun in nouns]
     return known if len(known) == len(nouns) else list(problems.values())
 
 
-def _check_methods(methods: tuple[str | Heuristic, ...] | None, decisions: list[Problem]) -> None:
+def _check_methods(methods: tuple[str | Heuristic, ...] | None, decisions: list[AnyProblem]) -> None:
     """Refuse methods that fit none of the decisions, before anything is solved."""
     if methods is None:
         return
@@ -217,7 +217,7 @@ def _check_methods(methods: tuple[str | Heuristic, ...] | None, decisions: list[
             raise errors[0]
 
 
-def _method_error(problem: Problem, text: str) -> InputError | None:
+def _method_error(problem: AnyProblem, text: str) -> InputError | None:
     try:
         problem.method(text)
     except InputError as error:
@@ -265,14 +265,14 @@ def run_task(task: Task) -> tuple[Row, ...]:
     return scored_rows(problem, instance, results, controls)
 
 
-def _methods_for(problem: Problem, methods: tuple[str | Heuristic, ...] | None) -> tuple[str | Heuristic, ...]:
+def _methods_for(problem: AnyProblem, methods: tuple[str | Heuristic, ...] | None) -> tuple[str | Heuristic, ...]:
     """Return the methods that fit the decision: of those that were asked for, or its defaults."""
     if methods is None:
         return problem.default_methods or tuple(problem.methods)
     return tuple(item for item in methods if not isinstance(item, str) or _method_error(problem, item) is None)
 
 
-def _run_method(task: Task, instance: Instance, problem: Problem, method: str | Heuristic) -> Result | Row:
+def _run_method(task: Task, instance: Instance, problem: AnyProblem, method: str | Heuristic) -> Result | Row:
     try:
         return solve(
             instance,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gangopt.base.errors import InputError
-from gangopt.registry.problem import Problem
+from gangopt.registry.problem import AnyProblem
 
 __all__ = ["Heuristic", "check_own", "check_sendable", "method_label", "takes_seed"]
 
@@ -42,7 +42,7 @@ def method_label(method: str | Heuristic) -> str:
     return str(getattr(method, "__name__", None) or getattr(inner, "__name__", None) or type(inner).__name__)
 
 
-def check_own(function: Heuristic, problem: Problem) -> str:
+def check_own(function: Heuristic, problem: AnyProblem) -> str:
     """Return the name of a function after making sure that no method of the decision has it.
 
     Parameters

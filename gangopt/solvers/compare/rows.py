@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gangopt.base.contract import Instance, Score
-from gangopt.registry.problem import Problem, resolve
+from gangopt.registry.problem import AnyProblem, resolve
 from gangopt.solvers.compare.comparison import Row
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.core.result import Result, is_contradicted, is_proven, proof_gap, relative_gap
@@ -22,7 +22,7 @@ def error_line(error: BaseException) -> str:
 
 
 def scored_rows(
-    problem: Problem, instance: Instance, results: Sequence[Result | Row], controls: Controls
+    problem: AnyProblem, instance: Instance, results: Sequence[Result | Row], controls: Controls
 ) -> tuple[Row, ...]:
     """Set the results on one instance against the best bound that any of them proved, and mark the best.
 
@@ -56,7 +56,7 @@ def _score(result: Result) -> Score:
     return Score(math.nan if result.objective is None else result.objective, result.metrics)
 
 
-def _tightest(problem: Problem, bounds: Iterable[float | None]) -> float | None:
+def _tightest(problem: AnyProblem, bounds: Iterable[float | None]) -> float | None:
     known = [bound for bound in bounds if bound is not None]
     if not known:
         return None
@@ -64,7 +64,7 @@ def _tightest(problem: Problem, bounds: Iterable[float | None]) -> float | None:
 
 
 def _row_with_own_bound(
-    problem: Problem, instance: Instance, result: Result, proven: list[tuple[Score, float]], controls: Controls
+    problem: AnyProblem, instance: Instance, result: Result, proven: list[tuple[Score, float]], controls: Controls
 ) -> Row:
     if result.objective is None or problem.row_bound is None:
         return _row(problem, result, result.bound)
@@ -79,7 +79,7 @@ def _row_with_own_bound(
     return replace(row, bound_scope=scope)
 
 
-def _row(problem: Problem, result: Result, bound: float | None) -> Row:
+def _row(problem: AnyProblem, result: Result, bound: float | None) -> Row:
     own = {key: value for key, value in result.metrics.items() if isinstance(value, int | float)}
     row = Row(
         instance=result.instance,
@@ -111,7 +111,7 @@ def _status(result: Result) -> str:
     return "none" if result.termination == "completed" else result.termination
 
 
-def _mark_best(problem: Problem, rows: list[Row]) -> tuple[Row, ...]:
+def _mark_best(problem: AnyProblem, rows: list[Row]) -> tuple[Row, ...]:
     """Mark the rows that no other beats; with a bound metric, only rows with no more of it can beat one.
 
     A row whose objective its bound proves is then always marked.
@@ -128,7 +128,7 @@ def _mark_best(problem: Problem, rows: list[Row]) -> tuple[Row, ...]:
     )
 
 
-def _beats(problem: Problem, other: Row, row: Row) -> bool:
+def _beats(problem: AnyProblem, other: Row, row: Row) -> bool:
     metric = problem.bound_metric
     if metric is not None and other.metrics[metric] > row.metrics[metric]:
         return False

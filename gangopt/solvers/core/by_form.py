@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.registry.problem import Form, Problem
+from gangopt.registry.problem import AnyProblem
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.core.result import PROVEN_GAP, relative_gap
 
 if TYPE_CHECKING:
+    from gangopt.formulations.contract import Formulation
     from gangopt.solvers.highs import SolverOutcome, SolveSettings
 
 __all__ = ["settings_of", "solve_by_form"]
@@ -23,7 +24,7 @@ NEAR = 0.03
 """Share of the last objective below which a model is seen from the new one again."""
 
 
-def solve_by_form(problem: Problem, instance: Instance, controls: Controls) -> Outcome:
+def solve_by_form(problem: AnyProblem, instance: Instance, controls: Controls) -> Outcome:
     """Build a form, solve it whole, and read the Solution back.
 
     Parameters
@@ -49,7 +50,7 @@ def solve_by_form(problem: Problem, instance: Instance, controls: Controls) -> O
         return Outcome("time_limit", None, None, form=form.name, build_seconds=controls.elapsed(), reason=str(stop))
 
 
-def _outcome(problem: Problem, form: Form, instance: Instance, controls: Controls) -> Outcome:
+def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instance, controls: Controls) -> Outcome:
     begin = time.perf_counter()
     model = form.model(instance)
     if controls.start is not None:
@@ -96,14 +97,14 @@ class _Found:
     bound: float | None
     gap: float | None
 
-    def agreed(self, form: Form, rel_gap: float) -> bool:
+    def agreed(self, form: Formulation[Any, Any], rel_gap: float) -> bool:
         """Return whether bound and solution say the same, to the gap that was asked for."""
         return self.gap is not None and self.gap >= -PROVEN_GAP and (form.relaxes or self.gap <= rel_gap)
 
 
 def _read(
-    problem: Problem,
-    form: Form,
+    problem: AnyProblem,
+    form: Formulation[Any, Any],
     model: Any,  # noqa: ANN401 - Pyomo is untyped
     instance: Instance,
     solved: SolverOutcome,
@@ -115,8 +116,8 @@ def _read(
 
 
 def _sharpened(
-    problem: Problem,
-    form: Form,
+    problem: AnyProblem,
+    form: Formulation[Any, Any],
     model: Any,  # noqa: ANN401 - Pyomo is untyped
     instance: Instance,
     controls: Controls,
@@ -142,7 +143,7 @@ def _sharpened(
     return found
 
 
-def _gap(problem: Problem, instance: Instance, solution: Any, bound: float | None) -> float | None:  # noqa: ANN401
+def _gap(problem: AnyProblem, instance: Instance, solution: Any, bound: float | None) -> float | None:  # noqa: ANN401
     """Return the gap of what was read, None without a bound or where the judge will reject the solution."""
     if solution is None or bound is None or instance.check(solution):
         return None
@@ -150,10 +151,10 @@ def _gap(problem: Problem, instance: Instance, solution: Any, bound: float | Non
     return relative_gap(objective, bound, problem.sense) if abs(objective - bound) > PROVEN_GAP else 0.0
 
 
-def _reporting(form: Form, instance: Instance, controls: Controls) -> Controls:
+def _reporting(form: Formulation[Any, Any], instance: Instance, controls: Controls) -> Controls:
     """Return the controls with a callback that is told the decision's objective."""
     tell = controls.on_progress
-    if tell is None or not form.reported:
+    if tell is None:
         return controls
 
     def forward(event: ProgressEvent) -> None:
@@ -163,13 +164,13 @@ def _reporting(form: Form, instance: Instance, controls: Controls) -> Controls:
     return replace(controls, on_progress=forward)
 
 
-def _reported(form: Form, instance: Instance, value: float | None) -> float | None:
+def _reported(form: Formulation[Any, Any], instance: Instance, value: float | None) -> float | None:
     return None if value is None else form.report(instance, value)
 
 
-def _linear_form(problem: Problem, name: str | None) -> Form:
+def _linear_form(problem: AnyProblem, name: str | None) -> Formulation[Any, Any]:
     if name is None:
-        return next(item for item in problem.forms.values() if item.linear)
+        return problem.linear_form()
     form = problem.form(name)
     if not form.linear:
         raise InputError(f"form {name} of {problem.noun} is not linear, so it is built and exported (nl), not solved")

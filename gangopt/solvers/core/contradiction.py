@@ -8,13 +8,13 @@ from typing import Any
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import GangoptError
-from gangopt.registry.problem import Problem
+from gangopt.registry.problem import AnyProblem
 from gangopt.solvers.core.contract import Controls, Outcome
 
 __all__ = ["uncontradicted"]
 
 
-def uncontradicted(problem: Problem, instance: Instance, outcome: Outcome, controls: Controls) -> Outcome:
+def uncontradicted(problem: AnyProblem, instance: Instance, outcome: Outcome, controls: Controls) -> Outcome:
     """Return an outcome, as an error with a solution if it calls infeasible what has one.
 
     A solver's tolerances, or a fault in it, may make of a feasible instance an infeasible model. The claim is held
@@ -43,7 +43,7 @@ def uncontradicted(problem: Problem, instance: Instance, outcome: Outcome, contr
 
 
 def _known(
-    problem: Problem, instance: Instance, outcome: Outcome, controls: Controls
+    problem: AnyProblem, instance: Instance, outcome: Outcome, controls: Controls
 ) -> Iterator[tuple[str, Any]]:  # each decision has its own solution type
     """Yield where a solution is from, and the solution or None; heuristics as long as there is time for them."""
     yield "the method itself", outcome.solution

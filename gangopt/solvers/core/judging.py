@@ -12,7 +12,7 @@ from gangopt import __version__
 from gangopt.base import interrupts
 from gangopt.base.contract import Instance, Score
 from gangopt.base.errors import InfeasibleError, NoSolutionError, SolverError
-from gangopt.registry.problem import Problem, resolve
+from gangopt.registry.problem import AnyProblem, resolve
 from gangopt.solvers.core.contract import Controls, Outcome, SolutionStatus, Termination
 from gangopt.solvers.core.result import (
     PROVEN_GAP,
@@ -65,7 +65,7 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
     return replace(outcome, solve_seconds=time.perf_counter() - begin)
 
 
-def judged_result(problem: Problem, instance: Instance, name: str, outcome: Outcome, controls: Controls) -> Result:
+def judged_result(problem: AnyProblem, instance: Instance, name: str, outcome: Outcome, controls: Controls) -> Result:
     """Judge an outcome and return the Result.
 
     Parameters
@@ -116,7 +116,7 @@ def judged_result(problem: Problem, instance: Instance, name: str, outcome: Outc
     )
 
 
-def _judge(problem: Problem, instance: Instance, name: str, outcome: Outcome) -> Score | None:
+def _judge(problem: AnyProblem, instance: Instance, name: str, outcome: Outcome) -> Score | None:
     if outcome.solution is None:
         return None
     wanted = resolve(problem.solution)
@@ -131,7 +131,7 @@ def _judge(problem: Problem, instance: Instance, name: str, outcome: Outcome) ->
 
 
 def _agreed_bound(
-    problem: Problem, instance: Instance, name: str, objective: float | None, bound: float | None
+    problem: AnyProblem, instance: Instance, name: str, objective: float | None, bound: float | None
 ) -> float | None:
     if problem.whole and bound is not None:
         bound = _whole_bound(problem, bound)
@@ -143,7 +143,7 @@ def _agreed_bound(
     return objective
 
 
-def _whole_bound(problem: Problem, bound: float) -> float:
+def _whole_bound(problem: AnyProblem, bound: float) -> float:
     """Return the nearest whole number that a bound on whole objectives proves, its rounding error taken off first."""
     if not math.isfinite(bound) or bound == round(bound):
         return bound

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from gangopt.base.errors import NoSolutionError
-from gangopt.registry.problem import Sense
+from gangopt.base.types import Sense
 from gangopt.registry.records import problems
 from gangopt.solvers.core.contract import SolutionStatus, Termination
 

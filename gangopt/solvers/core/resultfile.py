@@ -12,7 +12,7 @@ import numpy as np
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import read_json
-from gangopt.registry.problem import Problem, resolve
+from gangopt.registry.problem import AnyProblem, resolve
 from gangopt.registry.records import problems
 from gangopt.solvers.core.result import Result
 
@@ -41,7 +41,7 @@ def result_json(result: Result) -> dict[str, Any]:
     return record
 
 
-def solution_json(problem: Problem, solution: Any) -> dict[str, Any]:  # noqa: ANN401 - each decision has its own type
+def solution_json(problem: AnyProblem, solution: Any) -> dict[str, Any]:  # noqa: ANN401 - each decision has its own type
     """Return a Solution as the JSON object of its decision's solution file."""
     document = resolve(problem.solution_document).from_solution(solution)
     return document.model_dump(mode="json")  # type: ignore[no-any-return]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from gangopt.base.errors import InfeasibleError, NoSolutionError
+from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance
 from gangopt.solvers.core.clock import Clock
@@ -155,23 +156,19 @@ class _Run(Incumbent):
     def _ceiling(self) -> float:
         return float(self.instance.traffic.max() + self.reduced.scale * self.instance.workers)
 
-    def _model(self) -> Any:  # noqa: ANN401 - Pyomo is untyped
-        from pyomo.environ import ConcreteModel, Objective
-
-        from gangopt.formulations.network_placement.level import fill_level
+    def _model(self) -> Pyomo:
+        from gangopt.formulations.network_placement import Level
 
         begin = time.perf_counter()
-        model = ConcreteModel(name=self.instance.name)
         with building_within(self.controls.remaining):
-            fill_level(model, self.instance, machines=self.reduced.machines.tolist())
-        model.objective = Objective(expr=model.objective_value)
+            model = Level(machines=self.reduced.machines.tolist()).model(self.instance)
         self.build_seconds += time.perf_counter() - begin
         return model
 
-    def _solve_between(self, model: Any, lowest: float, highest: float) -> tuple[Termination, str | None] | None:  # noqa: ANN401
+    def _solve_between(self, model: Pyomo, lowest: float, highest: float) -> tuple[Termination, str | None] | None:
         from dataclasses import replace
 
-        from gangopt.formulations.network_placement.level import read_level, set_levels
+        from gangopt.formulations.network_placement import level, set_levels
         from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import solve_model
 
@@ -189,7 +186,7 @@ class _Run(Incumbent):
             self.offer(bound=highest)
             return None
         if solved.values is not None:
-            solution = read_level(model, self.instance)
+            solution = level.read(model, self.instance)
             if not self.instance.check(solution):
                 self.offer(solution)
         if solved.bound is not None and lowest < highest:
@@ -199,19 +196,19 @@ class _Run(Incumbent):
             return None
         return solved.termination, solved.message
 
-    def _rejects_the_known(self, model: Any, lowest: float, settings: SolveSettings) -> bool:  # noqa: ANN401
+    def _rejects_the_known(self, model: Pyomo, lowest: float, settings: SolveSettings) -> bool:
         """Return whether HiGHS calls the model infeasible with the known placement in it, too.
 
         Where levels are too low for the known placement nothing else can contradict the claim that none is left.
         """
-        from gangopt.formulations.network_placement.level import hint_level, set_levels
+        from gangopt.formulations.network_placement import level, set_levels
         from gangopt.solvers.highs import solve_model
 
         workers, hosts = self.solution.workers, set(self.solution.ps_hosts)
         if any((i, w) not in model.choose for i, w in enumerate(workers) if w or i in hosts):
             return False
         set_levels(model, self.instance, lowest, self.objective * (1 + _NARROW))
-        hint_level(model, self.instance, self.solution)
+        level.hint(model, self.instance, self.solution)
         chosen = [variable for name in ("choose", "place") for variable in getattr(model, name).values()]
         for variable in chosen:
             variable.fix()

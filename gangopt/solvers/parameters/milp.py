@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.core.contract import Controls, Termination
 
 if TYPE_CHECKING:
+    from gangopt.formulations.parameters import Assign, Groups
     from gangopt.solvers.highs import SolverOutcome
 
 __all__ = ["Caps", "Improved", "improve"]
@@ -70,7 +71,9 @@ def improve(
     """
     from gangopt.solvers.highs import SolveSettings, solve_model
 
-    form, model, read = _model(instance, objective, caps, start)
+    form = _form(instance, objective, caps)
+    model = form.model(instance)
+    form.hint(model, instance, start)
     settings = SolveSettings(
         time_limit=controls.remaining(),
         rel_gap=controls.rel_gap,
@@ -78,37 +81,30 @@ def improve(
         seed=controls.seed,
     )
     outcome = solve_model(model, settings, warm_start=True)
-    solution = None if outcome.values is None else read(model, instance)
+    solution = None if outcome.values is None else form.read(model, instance)
     unit = model.unit if objective == "size_difference" else 1
-    return Improved(solution, _whole_bound(outcome, instance.total, unit), outcome.termination, form)
+    return Improved(solution, _whole_bound(outcome, instance.total, unit), outcome.termination, form.name)
 
 
-def _model(instance: ParametersInstance, objective: str, caps: Caps, start: ParametersSolution) -> tuple[str, Any, Any]:
-    from gangopt.formulations.parameters.assign import assign_model, hint_assign, read_assign
-    from gangopt.formulations.parameters.groups import groups_model, hint_groups, read_groups
+def _form(instance: ParametersInstance, objective: str, caps: Caps) -> Assign | Groups:
+    from gangopt.formulations.parameters import Assign, Groups
 
     most_cuts = instance.servers - 1
     cuts = most_cuts if caps.requests is None else min(caps.requests - len(instance.sizes), most_cuts)
     counts_requests = objective == "request_difference" or caps.request_difference is not None
     if objective != "requests" and (cuts == 0 or not counts_requests):
-        model = groups_model(
-            instance,
+        return Groups(
             cuts=cuts,
             objective=objective,
             size_difference=caps.size_difference,
             request_difference=caps.request_difference,
         )
-        hint_groups(model, instance, start)
-        return "groups", model, read_groups
-    model = assign_model(
-        instance,
+    return Assign(
         objective=objective,
         requests=caps.requests,
         size_difference=caps.size_difference,
         request_difference=caps.request_difference,
     )
-    hint_assign(model, instance, start)
-    return "assign", model, read_assign
 
 
 def _whole_bound(outcome: SolverOutcome, total: int, unit: int) -> int | None:

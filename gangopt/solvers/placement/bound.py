@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.placement.data import JobData, Level, PlacementData
+from gangopt.formulations.placement.focus import focus, in_seconds
 from gangopt.formulations.placement.levels import chosen_pieces, levels_model
 from gangopt.formulations.placement.packing import ClassPieces
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, compile_model, load_values, solve_arrays
-from gangopt.solvers.placement.focus import focus, in_seconds
 
 __all__ = ["Choice", "LevelsBound", "levels_within", "sum_alone"]
 

@@ -19,13 +19,13 @@ import numpy as np
 
 from gangopt.formulations.deadline import building_within
 from gangopt.formulations.placement.data import PlacementData, levels_of
+from gangopt.formulations.placement.focus import NEAR
 from gangopt.formulations.placement.packing import pack_pieces
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.core.clock import OutOfTime
 from gangopt.solvers.core.contract import Controls, Outcome
 from gangopt.solvers.placement.bound import Choice, LevelsBound, levels_within, sum_alone
 from gangopt.solvers.placement.fit import fit_pieces, fit_whole_jobs
-from gangopt.solvers.placement.focus import NEAR
 from gangopt.solvers.placement.heuristics import optimus, pack
 from gangopt.solvers.placement.neighbourhoods import Held, neighbourhood_of
 from gangopt.solvers.placement.proof import count_pieces, prove

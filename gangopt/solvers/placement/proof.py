@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyomo.environ import Constraint
 
 from gangopt.base.errors import ModelTooLargeError
+from gangopt.formulations.placement.focus import focus, in_seconds
 from gangopt.formulations.placement.pieces import hint_pieces, pieces_model, read_pieces
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.placement.bound import levels_within
-from gangopt.solvers.placement.focus import focus, in_seconds
 from gangopt.solvers.placement.search import Search
 
 __all__ = ["count_pieces", "prove"]

@@ -150,7 +150,7 @@ class _Run:
             return "completed", str(error)
 
     def _form(self, search: str) -> str | None:
-        from gangopt.formulations.schedule.slotted import slotted_columns
+        from gangopt.formulations.schedule import slotted_columns
 
         if search != "auto":
             return None if search == "none" else search

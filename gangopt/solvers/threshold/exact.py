@@ -84,14 +84,14 @@ def duplicates_bound(instance: ThresholdInstance) -> float:
 
 
 def _by_linear(instance: ThresholdInstance, controls: Controls, start: ThresholdSolution, bound: float) -> Outcome:
-    from gangopt.formulations.threshold.forms import hint_linear, linear_model, read_linear
+    from gangopt.formulations.threshold import linear
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
     try:
         with building_within(controls.remaining):
-            model = linear_model(instance)
-            hint_linear(model, instance, start)
+            model = linear.model(instance)
+            linear.hint(model, instance, start)
     except OutOfTime as stop:
         seconds = time.perf_counter() - begin
         return Outcome("time_limit", start, bound, form="linear", build_seconds=seconds, reason=str(stop))
@@ -100,7 +100,7 @@ def _by_linear(instance: ThresholdInstance, controls: Controls, start: Threshold
     candidates = [start]
     if solved.values is not None:
         kept = np.array([item.value < 0.5 for item in model.error.values()])
-        candidates = [*_polished(instance, kept, controls), read_linear(model, instance), start]
+        candidates = [*_polished(instance, kept, controls), linear.read(model, instance), start]
     best = _least(instance, candidates)
     return Outcome(
         termination=solved.termination,
@@ -162,10 +162,10 @@ def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: flo
     """
     from pyomo.environ import Constraint, Objective, Var, maximize
 
-    from gangopt.formulations.threshold.forms import linear_model, read_linear
+    from gangopt.formulations.threshold import linear
     from gangopt.solvers.highs import SolveSettings, solve_model
 
-    model = linear_model(instance)
+    model = linear.model(instance)
     model.objective.deactivate()
     for job, keep in zip(instance.jobs, kept.tolist(), strict=True):
         model.error[job].fix(0)
@@ -179,4 +179,4 @@ def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: flo
     model.widest = Objective(expr=model.margin, sense=maximize)
     if unless_interrupted(solve_model(model, SolveSettings(time_limit=time_limit))).values is None:
         raise OutOfTime("the time was over before a margin was found")
-    return read_linear(model, instance)
+    return linear.read(model, instance)

@@ -31,7 +31,7 @@ def test_table_of_components_is_the_built_block(form):
     section = PAGE.read_text("utf-8").partition(f"### Form {form}: components\n")[2]
     assert section.lstrip().startswith("| symbol | component | kind |\n")
     rows = re.findall(r"^\|[^|]*\| `(\w+)` \| (\w+) \|$", section.partition("\n## ")[0], flags=re.MULTILINE)
-    model = FORMS[form].model(random(jobs=2, max_tasks=2))
+    model = FORMS[form].formulation().model(random(jobs=2, max_tasks=2))
     model.del_component("objective")
     built = {
         (item.local_name, kind.__name__)

@@ -22,17 +22,15 @@ from pyomo.repn.plugins.lp_writer import LPWriter
 
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, ModelTooLargeError
-from gangopt.formulations.allocation import choice as allocation_choice
+from gangopt.formulations.allocation import choice, counts, literal
 from gangopt.formulations.allocation import configurations as allocation_configurations
-from gangopt.formulations.allocation import counts as allocation_counts
-from gangopt.formulations.allocation import literal as allocation_literal
 from gangopt.formulations.allocation.configurations import capacity_rows, class_configurations, job_configurations
 from gangopt.instances.allocation.generate import random
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.allocation.dual import PricedGrids, maximise_bound
 from gangopt.solvers.highs import solve_model
 
-FORMS = gangopt.problems["allocation"].forms
+FORMS = {name: gangopt.problems["allocation"].form(name) for name in gangopt.problems["allocation"].forms}
 LINEAR = ("choice", "counts")
 
 
@@ -86,11 +84,11 @@ def test_forms_and_enumeration_agree(seed):
 @pytest.mark.parametrize("mode", ["async", "sync", "mixed"])
 def test_literal_says_at_every_point_what_the_judge_says(mode):
     instance = random(jobs=2, nodes=2, max_tasks=3, mode=mode, seed=5)
-    model = allocation_literal.literal_model(instance)
+    model = literal.model(instance)
     seen = set()
     for solution in every_solution(instance):
-        allocation_literal.hint_literal(model, instance, solution)
-        assert allocation_literal.read_literal(model, instance) == solution
+        literal.hint(model, instance, solution)
+        assert literal.read(model, instance) == solution
         for job in instance.jobs:
             rule = model.time_is_steps_over_speed[job]
             assert value(rule.body) - value(rule.upper) == pytest.approx(
@@ -107,7 +105,7 @@ def test_literal_says_at_every_point_what_the_judge_says(mode):
 def test_literal_writes_capacities_in_the_row_units_of_the_other_forms(unit):
     # a solver's absolute tolerance of 1e-6 would hide a capacity of 7e-9, and take 7e9 for exceeded by rounding
     instance = two_jobs(capacity=[7.0 * unit, 3.0], worker_demand=[[unit, 1.0]] * 2, ps_demand=[[2 * unit, 0.0]] * 2)
-    model, rows = allocation_literal.literal_model(instance), capacity_rows(instance)
+    model, rows = literal.model(instance), capacity_rows(instance)
     row = model.resource_capacity["cpu"]
     assert row.upper == rows.limit[0] >= 1
     assert row.body.linear_coefs == pytest.approx([rows.factor[0] * unit] * 2 + [2 * rows.factor[0] * unit] * 2)
@@ -119,10 +117,10 @@ def test_literal_writes_capacities_in_the_row_units_of_the_other_forms(unit):
 
 def test_literal_optimum_by_enumeration_of_the_pyomo_model():
     instance = two_jobs()
-    model = allocation_literal.literal_model(instance)
+    model = literal.model(instance)
     best = np.inf
     for solution in every_solution(instance):
-        allocation_literal.hint_literal(model, instance, solution)
+        literal.hint(model, instance, solution)
         if all(value(row.body) <= row.upper for row in model.resource_capacity.values()):
             best = min(best, value(model.objective))
     assert best == pytest.approx(gangopt.solve(instance).objective, rel=1e-9)
@@ -138,7 +136,7 @@ def test_literal_refuses_tables():
         table=[-1, 0],
     )
     with pytest.raises(InputError, match=r"form literal: job 1 \(b\) has a measured speed table"):
-        allocation_literal.literal_model(instance)
+        literal.model(instance)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -173,7 +171,7 @@ def rows_of(text: str) -> dict[str, str]:
 
 def test_choice_rows_as_printed():
     instance = two_jobs()
-    rows = rows_of(lp_text(allocation_choice.choice_model(instance)))
+    rows = rows_of(lp_text(choice.model(instance)))
     assert rows["one_configuration_per_job(a)_"].startswith("+1 choose(a_1_1) +1 choose(a_1_2)")
     assert rows["one_configuration_per_job(a)_"].endswith("= 1.0")
     assert "+3.0 choose(a_1_1) +4.0 choose(a_1_2)" in rows["resource_capacity(cpu)_"]
@@ -191,7 +189,7 @@ def test_counts_rows_as_printed():
         batch=[0.0, 0.0],
         theta=[[2.0, 1.0, 0.0, 0.5, 0.0]] * 2,
     )
-    rows = rows_of(lp_text(allocation_counts.counts_model(instance)))
+    rows = rows_of(lp_text(counts.model(instance)))
     assert rows["one_configuration_per_job(a)_"].startswith("+1 number(a_1_1) +1 number(a_1_2)")
     assert rows["one_configuration_per_job(a)_"].endswith("= 2.0")
     assert "+3.0 number(a_1_1) +4.0 number(a_1_2)" in rows["resource_capacity(cpu)_"]
@@ -199,7 +197,7 @@ def test_counts_rows_as_printed():
 
 
 def test_literal_families():
-    names = {item.local_name for item in allocation_literal.literal_model(two_jobs()).component_objects(Constraint)}
+    names = {item.local_name for item in literal.model(two_jobs()).component_objects(Constraint)}
     assert names == {"time_is_steps_over_speed", "resource_capacity"}
 
 
@@ -350,9 +348,9 @@ def test_hint_of_dropped_configurations():
 
 def test_public_expressions_of_choice():
     instance = random(jobs=4, nodes=8, max_tasks=4, seed=6)
-    model = allocation_choice.choice_model(instance)
+    model = choice.model(instance)
     solve_model(model)
-    solution = allocation_choice.read_choice(model, instance)
+    solution = choice.read(model, instance)
     for j, job in enumerate(instance.jobs):
         p, w = solution.parameter_servers[j], solution.workers[j]
         assert value(model.workers[job]) == pytest.approx(w)
@@ -384,10 +382,10 @@ def test_counts_merges_equal_jobs():
 
 def test_models_that_would_not_fit_are_refused(monkeypatch):
     instance = two_jobs()
-    for module, name in ((allocation_choice, "choice"), (allocation_counts, "counts"), (allocation_literal, "literal")):
-        monkeypatch.setattr(module, "require_size", _refuse)
+    for name, form in FORMS.items():
+        monkeypatch.setattr(f"gangopt.formulations.allocation._{name}.require_size", _refuse)
         with pytest.raises(ModelTooLargeError, match=f"allocation {name}"):
-            FORMS[name].model(instance)
+            form.model(instance)
 
 
 def _refuse(form, columns):

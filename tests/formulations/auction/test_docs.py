@@ -54,7 +54,7 @@ def test_table_of_components_is_the_built_block(form):
     rows = re.findall(r"^\|.*\| `(\w+)` \| (\w+) \|$", section.partition("\n## ")[0], flags=re.MULTILINE)
     built = set()
     for instance in cases():
-        model = PROBLEM.forms[form].model(instance)
+        model = PROBLEM.form(form).model(instance)
         model.del_component("objective")
         built |= {
             (item.local_name, kind.__name__)
@@ -68,7 +68,7 @@ def test_table_of_components_is_the_built_block(form):
 def test_every_constraint_has_its_formula(form):
     text = PAGE.read_text("utf-8").partition(f"## Form `{form}`")[2].partition("### Form")[0]
     for instance in cases():
-        model = PROBLEM.forms[form].model(instance)
+        model = PROBLEM.form(form).model(instance)
         assert all(f"\n`{item.local_name}`: " in text for item in model.component_objects(Constraint))
 
 

@@ -11,17 +11,9 @@ from hypothesis import given, settings
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, maximize, value
 
 from gangopt.base.errors import ModelTooLargeError
-from gangopt.formulations.auction.bids import bids_model, fill_bids, hint_bids, read_bids
+from gangopt.formulations.auction import bids, nested_flow, places
 from gangopt.formulations.auction.columns import Column, app_columns, app_groups
 from gangopt.formulations.auction.goal import goal_of, mean_from_goal
-from gangopt.formulations.auction.nested_flow import (
-    fill_nested_flow,
-    hint_nested_flow,
-    nested_flow_model,
-    nested_flow_plan,
-    read_nested_flow,
-)
-from gangopt.formulations.auction.places import fill_places, hint_places, places_model, read_places
 from gangopt.formulations.auction.racks import plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK, AppBid
 from gangopt.solvers.highs import compile_model, solve_model
@@ -32,9 +24,9 @@ cases = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(cases)
 
 FORMS = {
-    "bids": (bids_model, read_bids, hint_bids, fill_bids),
-    "places": (places_model, read_places, hint_places, fill_places),
-    "nested_flow": (nested_flow_model, read_nested_flow, hint_nested_flow, fill_nested_flow),
+    "bids": (bids.model, bids.read, bids.hint, bids.fill),
+    "places": (places.model, places.read, places.hint, places.fill),
+    "nested_flow": (nested_flow.model, nested_flow.read, nested_flow.hint, nested_flow.fill),
 }
 
 
@@ -84,10 +76,10 @@ def test_the_relaxation_of_the_flow_is_no_weaker_than_that_of_places():
     instance = cases.auction(
         [cases.linear_bid(f"a{i}", 8, 4, elapsed=Fraction(i, 4)) for i in range(3)], [(3, 2), (3, 2)]
     )
-    optimum = solve_model(nested_flow_model(instance)).objective
-    flow, places = relaxation(nested_flow_model(instance)), relaxation(places_model(instance))
-    assert optimum - 1e-9 <= flow <= places + 1e-9
-    assert flow - optimum < places - optimum - 1e-3
+    optimum = solve_model(nested_flow.model(instance)).objective
+    flow, placed = relaxation(nested_flow.model(instance)), relaxation(places.model(instance))
+    assert optimum - 1e-9 <= flow <= placed + 1e-9
+    assert flow - optimum < placed - optimum - 1e-3
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -133,7 +125,7 @@ def test_proportional_tables_are_one_group_only_where_all_are_served():
 
 
 def test_racks_of_equal_machines_are_one_class():
-    plan = nested_flow_plan(two_racks())
+    plan = nested_flow.plan_for(two_racks())
     assert [(kind.racks, kind.gpus) for kind in plan.rack_classes] == [((0, 1), 8)]
     assert [kind.machines for kind in plan.machine_classes] == [(0, 1, 2, 3)]
     assert all(sum(pattern) <= 4 for pattern in plan.machine_classes[0].patterns)
@@ -142,9 +134,9 @@ def test_racks_of_equal_machines_are_one_class():
 
 def test_one_rack_needs_no_flow():
     instance = cases.auction([cases.linear_bid("a", 1, 4)], [(4, 4)])
-    plan = nested_flow_plan(instance)
+    plan = nested_flow.plan_for(instance)
     assert plan.rack_classes == ()
-    model = nested_flow_model(instance)
+    model = nested_flow.model(instance)
     assert model.component("rack_path") is None
     assert model.component("machines_of_class") is not None
 
@@ -157,9 +149,9 @@ def test_goals_by_count_and_by_weight():
     assert (counted.needed, counted.weight) == (2, 0.0)
     assert goal_of(cases.auction([gang], [(2, 1)])).weight > 0
     missed = cases.auction([gang], [(1, 1), (0,)])
-    assert mean_from_goal(missed, solve_model(places_model(missed)).objective) == 1.0  # nobody can be served
+    assert mean_from_goal(missed, solve_model(places.model(missed)).objective) == 1.0  # nobody can be served
     two = cases.auction([gang, AppBid.from_rows("b", [(2, "machine", 1), (2, "cluster", 1)])], [(2, 1), (1,)])
-    assert mean_from_goal(two, solve_model(nested_flow_model(two)).objective) == 1.0
+    assert mean_from_goal(two, solve_model(nested_flow.model(two)).objective) == 1.0
 
 
 def test_a_goal_that_counting_promises_and_places_refuse_has_a_score_below_zero():
@@ -174,7 +166,7 @@ def test_a_goal_that_counting_promises_and_places_refuse_has_a_score_below_zero(
 def test_models_that_would_be_too_large_are_refused():
     many = cases.auction([cases.linear_bid("a", 1, 2)], [(4,) * 12])
     with pytest.raises(ModelTooLargeError, match="auction bids"):
-        bids_model(many)
+        bids.model(many)
 
 
 def test_machines_of_many_patterns_are_cut_piece_by_piece():
@@ -184,12 +176,12 @@ def test_machines_of_many_patterns_are_cut_piece_by_piece():
     assert [(kind.alone, kind.machines) for kind in plan.machine_classes][:2] == [(True, (0,)), (True, (1,))]
     assert plan.machine_classes[0].patterns[-1] == (2,)
     assert plan.machine_classes[0].most(len(plan.machine_classes[0].patterns) - 1) == 18
-    model, other = nested_flow_model(instance), places_model(instance)
+    model, other = nested_flow.model(instance), places.model(instance)
     best = solve_model(other).objective
     assert solve_model(model).objective == pytest.approx(best, abs=1e-7)
-    solution = read_nested_flow(model, instance)
+    solution = nested_flow.read(model, instance)
     assert instance.check(solution) == []
-    hint_nested_flow(model, instance, solution)
+    nested_flow.hint(model, instance, solution)
     assert value(model.objective) == pytest.approx(best, abs=1e-7)
 
 
@@ -198,9 +190,9 @@ def test_machines_of_many_patterns_are_cut_piece_by_piece():
 def test_cutting_piece_by_piece_has_the_same_optimum(instance):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gangopt.formulations.auction.racks.MAX_PATTERNS", 1)
-        model = nested_flow_model(instance)
+        model = nested_flow.model(instance)
         assert solve_model(model).termination == "optimal"
-        solution = read_nested_flow(model, instance)
+        solution = nested_flow.read(model, instance)
     assert instance.check(solution) == []
     served, product, _ = cases.enumerate_best(instance)
     assert outcome_of(instance, solution) == (served, product)
@@ -227,14 +219,14 @@ def small():
 
 
 def test_the_rows_of_bids():
-    rows = rows_of(bids_model(cases.auction([AppBid.from_rows("a", [(1, "machine", 1), (2, "machine", 4)])], [(2,)])))
+    rows = rows_of(bids.model(cases.auction([AppBid.from_rows("a", [(1, "machine", 1), (2, "machine", 4)])], [(2,)])))
     assert rows["one_bundle_per_app[0]"] == ("+1 assign[0,0] +1 assign[0,1]", 1, 1)
     assert rows["machine_capacity[0]"] == ("+1 assign[0,0] +2 assign[0,1]", -np.inf, 2)
     assert len(rows) == 2
 
 
 def test_the_rows_of_places():
-    rows = rows_of(places_model(small()))
+    rows = rows_of(places.model(small()))
     twos = ("0,0,0,2", "0,0,2,2", "0,1,0,2", "0,1,1,2", "0,2,0,2")
     terms = " ".join(["+1 assign[0,2,0,1]", *(f"+2 assign[{key}]" for key in twos)])
     assert rows["offered_gpus"] == (terms, -np.inf, 5)
@@ -251,7 +243,7 @@ def test_the_rows_of_places():
 
 def test_the_rows_of_nested_flow():
     instance = small()
-    rows = rows_of(nested_flow_model(instance))
+    rows = rows_of(nested_flow.model(instance))
     assert rows["one_bundle_per_app[0]"][1:] == (1, 1)
     assert rows["machine_holes[2]"] == ("+1 assign[0,0,2] -1 cut[0,0]", -np.inf, 0)
     assert rows["machine_fill[0,2]"] == ("+1 cut[0,0] -1 fill[0,0,0,0,2] -1 fill[1,0,0,0,2]", -np.inf, 0)
@@ -264,13 +256,13 @@ def test_homes_get_rows_of_their_own():
     rows = [(2, "machine", 4), (2, "rack", 3), (2, "cluster", 2)]
     holder = AppBid.from_rows("h", rows, value_at_zero=1, held=((0, 1),))
     instance = cases.auction([holder, cases.linear_bid("b", 1, 2)], [(2, 2), (2, 2)])
-    found = rows_of(nested_flow_model(instance))
+    found = rows_of(nested_flow.model(instance))
     assert "+2 assign[0,0,2]" in found["machine_alone[0]"][0] or "+2 assign[0,0,2]" in found["machine_alone[1]"][0]
     assert any(name.startswith("rack_alone[") and "+2 assign[0,1,2]" in row[0] for name, row in found.items())
 
 
 def test_the_row_of_the_most_apps_served():
     instance = cases.auction([cases.linear_bid(name, 1, 1) for name in "abc"], [(2,)])
-    for model_of in (places_model, bids_model):
+    for model_of in (places.model, bids.model):
         assert rows_of(model_of(instance))["most_apps_served"][1:] == (2, 2)
-    assert rows_of(nested_flow_model(instance))["most_apps_served"] == ("+1 assign[0,2,1]", 2, 2)
+    assert rows_of(nested_flow.model(instance))["most_apps_served"] == ("+1 assign[0,2,1]", 2, 2)

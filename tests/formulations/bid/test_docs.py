@@ -33,7 +33,7 @@ def test_table_of_components_is_the_built_block(form, split):
     section = TEXT.partition(f"### Form {form}: components\n")[2]
     assert section.lstrip().startswith("| symbol | component | kind |\n")
     rows = re.findall(r"^\|[^|]*\| `(\w+)` \| (\w+) \|$", section.partition("\n## ")[0], flags=re.MULTILINE)
-    model = FORMS[form].model(random(**MIXED, split=split))
+    model = FORMS[form].formulation().model(random(**MIXED, split=split))
     model.del_component("objective")
     built = {
         (item.local_name, kind.__name__)
@@ -44,7 +44,7 @@ def test_table_of_components_is_the_built_block(form, split):
 
 
 def test_every_constraint_stands_beside_its_formula():
-    for form in FORMS.values():
+    for form in (item.formulation() for item in FORMS.values()):
         for constraint in form.model(random(**MIXED)).component_objects(Constraint):
             assert f"`{constraint.local_name}`: $" in TEXT
 

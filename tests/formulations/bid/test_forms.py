@@ -10,24 +10,15 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, value
 
 import gangopt
 from gangopt.base.errors import ModelTooLargeError
-from gangopt.formulations.bid.forms import (
-    classes_model,
-    fill_classes,
-    fill_jobs,
-    hint_classes,
-    hint_jobs,
-    jobs_model,
-    read_classes,
-    read_jobs,
-)
+from gangopt.formulations.bid import classes, jobs
 from gangopt.instances.bid.generate import random
 from gangopt.instances.bid.instance import BidInstance
 from gangopt.solvers.bid.heuristics import even, lpt
 from gangopt.solvers.highs import solve_model
 
 FORMS = {
-    "jobs": (fill_jobs, jobs_model, read_jobs, hint_jobs),
-    "classes": (fill_classes, classes_model, read_classes, hint_classes),
+    "jobs": (jobs.fill, jobs.model, jobs.read, jobs.hint),
+    "classes": (classes.fill, classes.model, classes.read, classes.hint),
 }
 
 
@@ -178,4 +169,4 @@ def test_equal_jobs_are_merged():
 def test_a_model_too_large_is_refused_before_it_is_built():
     instance = random(jobs=1000, gpus=8192, seed=0)
     with pytest.raises(ModelTooLargeError, match=re.escape("form bid jobs would need")):
-        jobs_model(instance)
+        jobs.model(instance)

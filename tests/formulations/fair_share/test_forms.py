@@ -16,11 +16,9 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, ModelTooLargeError
 from gangopt.formulations import size
-from gangopt.formulations.fair_share import patterns as fair_share_patterns
+from gangopt.formulations.fair_share import patterns, places
 from gangopt.formulations.fair_share.drf import fill_dominant_share
 from gangopt.formulations.fair_share.options import best_inside, cheapest, given_counts, options_of
-from gangopt.formulations.fair_share.patterns import fill_patterns, hint_patterns, patterns_model, read_patterns
-from gangopt.formulations.fair_share.places import fill_places, hint_places, places_model, read_places
 from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.fair_share.generate import bid_of, random
 from gangopt.instances.fair_share.instance import FairShareInstance
@@ -31,8 +29,8 @@ from gangopt.solvers.fair_share.drf import dominant_share_gpus
 from gangopt.solvers.highs import solve_model
 
 FORMS = {
-    "places": (fill_places, places_model, read_places, hint_places),
-    "patterns": (fill_patterns, patterns_model, read_patterns, hint_patterns),
+    "places": (places.fill, places.model, places.read, places.hint),
+    "patterns": (patterns.fill, patterns.model, patterns.read, patterns.hint),
 }
 
 
@@ -154,7 +152,7 @@ def rows_of_model(model):
 
 
 def test_rows_of_places_on_two_elements():
-    model = places_model(ONE_MACHINE)
+    model = places.model(ONE_MACHINE)
     rows = rows_of_model(model)
     a0, a1, a = "give[0,0,0,2]", "give[0,0,1,2]", "give[0,2,0,2]"
     b0, b1, b = "give[1,1,0,2]", "give[1,1,1,2]", "give[1,2,0,1]"
@@ -184,7 +182,7 @@ def test_rows_of_places_on_two_elements():
 
 
 def test_rows_of_patterns_on_two_elements():
-    rows = rows_of_model(patterns_model(ONE_MACHINE))
+    rows = rows_of_model(patterns.model(ONE_MACHINE))
     a0, a, b0, b = "give[0,0,2]", "give[0,2,2]", "give[1,1,2]", "give[1,2,1]"
     assert rows["one_bundle_per_app[1]"] == ([(b0, 1), (b, 1)], 1, 1)
     assert rows["every_machine_cut[0]"] == ([("cut[0,0]", 1), ("cut[0,1]", 1)], 1, 1)
@@ -260,16 +258,16 @@ def test_some_bundle_inside_is_worth_the_whole_and_fits_its_place(seed, held, ch
 def test_apps_without_a_value_and_held_gpus_are_refused(monkeypatch):
     instance = gangopt.load("fair_share/themis-figure5a")
     none = replace(instance, apps=(instance.apps[0], AppBid.from_rows("big", [(9, "cluster", 1)])))
-    for model_of in (places_model, patterns_model):
+    for model_of in (places.model, patterns.model):
         with pytest.raises(InfeasibleError, match="everyone_served: no bundle on offer gives app big a value above 0"):
             model_of(none)
     holding = replace(instance, apps=(replace(instance.apps[0], held=((0, 1),)), instance.apps[1]))
     with pytest.raises(InputError, match="form patterns is for apps that hold no GPUs, A1-vgg16 holds some"):
-        patterns_model(holding)
+        patterns.model(holding)
     monkeypatch.setattr(size, "MAX_COLUMNS", 3)
-    monkeypatch.setattr(fair_share_patterns, "MAX_PATTERNS", 3)
+    monkeypatch.setattr("gangopt.formulations.fair_share._patterns.MAX_PATTERNS", 3)
     with pytest.raises(ModelTooLargeError, match="form fair_share patterns would need 4 columns"):
-        patterns_model(instance)
+        patterns.model(instance)
 
 
 def test_the_example_of_dominant_resource_fairness():

@@ -28,7 +28,7 @@ def test_table_of_components_is_the_built_block(form):
     section = PAGE.read_text("utf-8").partition(f"### Form {form}: components\n")[2]
     assert section.lstrip().startswith("| symbol | component | kind |\n")
     rows = re.findall(r"^\|[^|]*\| `(\w+)` \| (\w+) \|$", section.partition("\n## ")[0], flags=re.MULTILINE)
-    model = PROBLEM.forms[form].model(gangopt.load("interval/random?jobs=2&servers=2&max_tasks=2"))
+    model = PROBLEM.form(form).model(gangopt.load("interval/random?jobs=2&servers=2&max_tasks=2"))
     model.del_component("objective")
     kinds = {
         Set: "Set",
@@ -49,7 +49,7 @@ def test_sizes_and_strengths_are_those_of_the_models():
 
     name = "interval/random?jobs=4&servers=4&max_tasks=4"
     line = next(line for line in PAGE.read_text("utf-8").splitlines() if line.startswith(f"| `{name}`"))
-    model = PROBLEM.forms["joint"].model(gangopt.load(name))
+    model = PROBLEM.form("joint").model(gangopt.load(name))
     columns, rows, relaxed = (int(cell.replace(",", "")) for cell in line.split("|")[3:6])
     assert columns == len(list(model.component_data_objects(Var)))
     assert rows == len(list(model.component_data_objects(Constraint)))

@@ -28,7 +28,7 @@ def test_table_of_components_is_the_built_block(form):
     section = PAGE.read_text("utf-8").partition(f"### Form {form}: components\n")[2]
     assert section.lstrip().startswith("| symbol | component | kind |\n")
     rows = re.findall(r"^\|.*\| `(\w+)` \| (\w+) \|$", section.partition("\n## ")[0], flags=re.MULTILINE)
-    model = PROBLEM.forms[form].model(gangopt.load("network_placement/four-machines"))
+    model = PROBLEM.form(form).model(gangopt.load("network_placement/four-machines"))
     model.del_component("objective")
     built = {
         (item.local_name, kind.__name__)
@@ -42,7 +42,7 @@ def test_table_of_components_is_the_built_block(form):
 @pytest.mark.parametrize("form", list(PROBLEM.forms))
 def test_every_constraint_has_its_formula(form):
     text = PAGE.read_text("utf-8").partition(f"## Form `{form}`")[2].partition("### Form")[0]
-    model = PROBLEM.forms[form].model(gangopt.load("network_placement/four-machines"))
+    model = PROBLEM.form(form).model(gangopt.load("network_placement/four-machines"))
     assert all(f"\n`{item.local_name}`: " in text for item in model.component_objects(Constraint))
 
 

@@ -9,15 +9,14 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 
 from gangopt.base.errors import ModelTooLargeError
 from gangopt.catalogue import load
-from gangopt.formulations.network_placement.level import fill_level, hint_level, level_model, read_level, set_levels
-from gangopt.formulations.network_placement.literal import fill_literal, hint_literal, literal_model, read_literal
+from gangopt.formulations.network_placement import Level, level, literal, set_levels
 from gangopt.instances.network_placement.instance import NetworkPlacementInstance, NetworkPlacementSolution
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.solve import solve
 
 FORMS = {
-    "literal": (fill_literal, literal_model, read_literal, hint_literal),
-    "level": (fill_level, level_model, read_level, hint_level),
+    "literal": (literal.fill, literal.model, literal.read, literal.hint),
+    "level": (level.fill, level.model, level.read, level.hint),
 }
 
 
@@ -223,21 +222,21 @@ def test_relaxation_of_level_is_tighter_the_nearer_the_levels():
     instance = load("network_placement/random?machines=4&gpus=3&workers=6&traffic=1&seed=0")
     best = solve(instance).objective
     assert best > 1.2 * instance.traffic.max()
-    bounds = [relaxed(level_model(instance))]
+    bounds = [relaxed(level.model(instance))]
     for width in (2.0, 1.5, 1.0):
         model = ConcreteModel()
-        fill_level(model, instance, lowest=0.9 * best, highest=width * best)
+        Level(lowest=0.9 * best, highest=width * best).fill(model, instance)
         model.objective = Objective(expr=model.objective_value)
         bounds.append(relaxed(model))
     assert bounds == sorted(bounds)
     # between trivial levels the relaxation is weaker than the literal one, between near ones it is stronger
-    assert bounds[0] < relaxed(literal_model(instance)) < bounds[-1] <= best * (1 + 1e-9)
+    assert bounds[0] < relaxed(literal.model(instance)) < bounds[-1] <= best * (1 + 1e-9)
 
 
 def test_levels_move_without_a_rebuild():
     instance = load("network_placement/random?machines=4&gpus=3&workers=6&traffic=1&seed=0")
     best = solve(instance).objective
-    model = level_model(instance)
+    model = level.model(instance)
     for factor, feasible in ((1 - 1e-4, False), (1 + 1e-4, True), (0.5, False), (1.3, True)):
         set_levels(model, instance, factor * best, factor * best)
         assert (solve_model(model).termination == "optimal") is feasible
@@ -246,10 +245,10 @@ def test_levels_move_without_a_rebuild():
 def test_machines_left_out_host_nothing():
     instance = plain(machines=("a", "b", "c"), free_gpus=np.array([3, 3, 3]), traffic=np.array([1.0, 2.0, 3.0]))
     model = ConcreteModel()
-    fill_level(model, instance, machines=[0, 2])
+    Level(machines=[0, 2]).fill(model, instance)
     model.objective = Objective(expr=model.objective_value)
     solve_model(model)
-    solution = read_level(model, instance)
+    solution = level.read(model, instance)
     assert instance.check(solution) == []
     assert solution.workers[1] == 0
     assert 1 not in solution.ps_hosts

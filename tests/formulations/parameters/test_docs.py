@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import gangopt
-from gangopt.formulations.parameters.assign import assign_model
-from gangopt.formulations.parameters.groups import groups_model
+from gangopt.formulations.parameters import Assign, Groups
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters.instance import ParametersInstance
 
@@ -22,8 +21,8 @@ def built(form):
     """Return (name, kind) of every component that a form can have."""
     instance = ParametersInstance(name="test", shapes=((5,), (4,), (3,)), servers=3)
     models = {
-        "assign": lambda: [assign_model(instance, **CAPS)],
-        "groups": lambda: [groups_model(instance, **CAPS), groups_model(instance, cuts=1)],
+        "assign": lambda: [Assign(**CAPS).model(instance)],
+        "groups": lambda: [Groups(**CAPS).model(instance), Groups(cuts=1).model(instance)],
     }[form]()
     return {
         (item.local_name, item.ctype.__name__)

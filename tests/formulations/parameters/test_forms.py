@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, Var, minimize, value
 
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.formulations.parameters.assign import assign_model, fill_assign, hint_assign, read_assign
-from gangopt.formulations.parameters.groups import fill_groups, groups_model, hint_groups, read_groups
+from gangopt.formulations.parameters import Assign, Groups, assign, groups
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.grouping import cut
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
@@ -47,8 +46,8 @@ KNOWN = [
 def test_both_forms_have_the_enumerated_optimum(sizes, servers, cuts, best):
     instance = make(sizes, servers)
     for model, read in (
-        (groups_model(instance, cuts=cuts), read_groups),
-        (assign_model(instance, requests=len(sizes) + cuts), read_assign),
+        (Groups(cuts=cuts).model(instance), groups.read),
+        (Assign(requests=len(sizes) + cuts).model(instance), assign.read),
     ):
         outcome = solve_model(model)
         assert outcome.termination == "optimal"
@@ -67,12 +66,12 @@ def test_forms_agree_with_each_other_and_with_the_levels(sizes, servers, data):
     cuts = data.draw(st.integers(0, servers - 1))
     level = search_of(instance).level(cuts, Clock())
     start = cut(instance, level.assignment)
-    groups = groups_model(instance, cuts=cuts)
-    hint_groups(groups, instance, start)
-    one = solve_model(groups, warm_start=True).objective
-    assign = assign_model(instance, requests=len(sizes) + cuts)
-    hint_assign(assign, instance, start)
-    other = solve_model(assign, warm_start=True).objective
+    merged = Groups(cuts=cuts).model(instance)
+    groups.hint(merged, instance, start)
+    one = solve_model(merged, warm_start=True).objective
+    parts = Assign(requests=len(sizes) + cuts).model(instance)
+    assign.hint(parts, instance, start)
+    other = solve_model(parts, warm_start=True).objective
     assert one == pytest.approx(other, abs=1e-6)
     assert level.bound <= round(one) <= level.assignment.difference
 
@@ -80,16 +79,16 @@ def test_forms_agree_with_each_other_and_with_the_levels(sizes, servers, data):
 @pytest.mark.parametrize("objective", ["size_difference", "requests", "request_difference"])
 def test_each_objective_can_be_minimised_and_capped(objective):
     instance = make((9, 2, 2, 2), 3)
-    model = assign_model(instance, objective=objective, requests=6, size_difference=2, request_difference=1)
+    model = Assign(objective=objective, requests=6, size_difference=2, request_difference=1).model(instance)
     outcome = solve_model(model)
-    metrics = instance.evaluate(read_assign(model, instance)).metrics
+    metrics = instance.evaluate(assign.read(model, instance)).metrics
     assert outcome.objective == pytest.approx(metrics[objective])
     # nine in two parts and three twos: five requests at best, which three servers cannot share evenly
     assert metrics[objective] == {"size_difference": 0, "requests": 5, "request_difference": 0}[objective]
 
 
 def test_rows_of_assign():
-    model = assign_model(make((6, 4), 2), requests=3, size_difference=2, request_difference=1)
+    model = Assign(requests=3, size_difference=2, request_difference=1).model(make((6, 4), 2))
     assert rows(model, "whole_block")[0] == "amount[block0,0] + amount[block0,1]  ==  6"
     assert rows(model, "held_block")[0] == "1  <=  present[block0,0] + present[block0,1]"
     assert rows(model, "part_within_block")[0] == "amount[block0,0] - 6*present[block0,0]  <=  0"
@@ -106,7 +105,7 @@ def test_rows_of_assign():
 
 
 def test_rows_of_groups_without_cuts():
-    model = groups_model(make((6, 4, 4), 2), size_difference=2, request_difference=1)
+    model = Groups(size_difference=2, request_difference=1).model(make((6, 4, 4), 2))
     assert rows(model, "every_block") == [
         "blocks_in_group[6,0] + blocks_in_group[6,1]  ==  1",
         "blocks_in_group[4,0] + blocks_in_group[4,1]  ==  2",
@@ -121,7 +120,7 @@ def test_rows_of_groups_without_cuts():
 
 
 def test_rows_of_groups_with_cuts():
-    model = groups_model(make((6, 4), 3), cuts=1)
+    model = Groups(cuts=1).model(make((6, 4), 3))
     # total 10 on 3 servers: a server has at least 4 at most, and at most 3 at least
     assert rows(model, "one_group_size")[0] == "has_servers[0,1] + has_servers[0,2]  ==  1"
     assert rows(model, "all_servers") == [
@@ -139,7 +138,7 @@ def test_rows_of_groups_with_cuts():
     assert len(list(model.component_objects(Constraint))) == 5
 
 
-@pytest.mark.parametrize(("model", "bound"), [(assign_model, 0.0), (groups_model, 0.0)])
+@pytest.mark.parametrize(("model", "bound"), [(assign.model, 0.0), (groups.model, 0.0)])
 def test_relaxations_know_only_the_trivial_bound(model, bound):
     built = model(make((7, 5, 4), 3))
     TransformationFactory("core.relax_integer_vars").apply_to(built)
@@ -147,13 +146,13 @@ def test_relaxations_know_only_the_trivial_bound(model, bound):
     assert solve_model(built).objective == pytest.approx(bound + 1)
 
 
-@pytest.mark.parametrize("fill", [fill_assign, fill_groups])
+@pytest.mark.parametrize("fill", [assign.fill, groups.fill])
 def test_two_networks_share_the_servers_of_one_model(fill):
     parent = ConcreteModel()
     instances = {"a": make((6, 5, 5), 2), "b": make((9, 2), 2)}
     parent.networks = Block(list(instances), rule=lambda block, key: fill(block, instances[key]))
     load = {
-        key: parent.networks[key].component("total" if fill is fill_groups else "parameters_on") for key in instances
+        key: parent.networks[key].component("total" if fill == groups.fill else "parameters_on") for key in instances
     }
     parent.limit = Constraint([0, 1], rule=lambda _, k: load["a"][k] + load["b"][k] <= 16)
     parent.objective = Objective(expr=sum(parent.networks[key].objective_value for key in instances), sense=minimize)
@@ -167,7 +166,7 @@ def test_two_networks_share_the_servers_of_one_model(fill):
 def test_a_block_built_alone_gets_its_parents_name():
     parent = ConcreteModel()
     parent.net = Block(concrete=True)
-    fill_groups(parent.net, make((6, 5), 2))
+    groups.fill(parent.net, make((6, 5), 2))
     stream = io.StringIO()
     parent.net.every_block.pprint(ostream=stream)
     assert "net.blocks_in_group[6,0]" in stream.getvalue()
@@ -175,20 +174,20 @@ def test_a_block_built_alone_gets_its_parents_name():
 
 def test_amounts_are_made_whole_and_even():
     instance = make((10, 3), 3)
-    model = assign_model(instance, requests=4)
-    hint_assign(model, instance, ParametersSolution((((0, 8), (1, 2)), ((1, 2), (2, 1)))))
+    model = Assign(requests=4).model(instance)
+    assign.hint(model, instance, ParametersSolution((((0, 8), (1, 2)), ((1, 2), (2, 1)))))
     model.amount["block0", 0].set_value(7.6)
     # 8, 4 and 1: one goes from the first over the second to the third, then one from the first to the second
-    assert read_assign(model, instance).parts == (((0, 6), (1, 4)), ((1, 1), (2, 2)))
+    assert assign.read(model, instance).parts == (((0, 6), (1, 4)), ((1, 1), (2, 2)))
 
 
 def test_hints_set_every_variable_and_are_feasible():
     instance = network("resnet50", 4)
     for model, hint, solution in (
-        (assign_model(instance), hint_assign, lpt(instance)),
-        (assign_model(instance, requests=None), hint_assign, mxnet(instance)),
-        (groups_model(instance), hint_groups, lpt(instance)),
-        (groups_model(instance, cuts=3), hint_groups, lpt(instance)),
+        (assign.model(instance), assign.hint, lpt(instance)),
+        (Assign(requests=None).model(instance), assign.hint, mxnet(instance)),
+        (groups.model(instance), groups.hint, lpt(instance)),
+        (Groups(cuts=3).model(instance), groups.hint, lpt(instance)),
     ):
         hint(model, instance, solution)
         for constraint in itertools.chain.from_iterable(item.values() for item in model.component_objects(Constraint)):
@@ -197,9 +196,9 @@ def test_hints_set_every_variable_and_are_feasible():
 
 def test_a_hint_with_too_many_cuts_is_refused():
     instance = network("resnet50", 4)
-    model = groups_model(instance, cuts=1)
+    model = Groups(cuts=1).model(instance)
     with pytest.raises(InputError, match="leave 1 separate groups, 3 are needed"):
-        hint_groups(model, instance, mxnet(instance))
+        groups.hint(model, instance, mxnet(instance))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +212,7 @@ def test_a_hint_with_too_many_cuts_is_refused():
 )
 def test_assign_refuses_bad_arguments(arguments, message):
     with pytest.raises(InputError, match=message):
-        assign_model(make((5, 4), 2), **arguments)
+        Assign(**arguments).model(make((5, 4), 2))
 
 
 @pytest.mark.parametrize(
@@ -227,22 +226,22 @@ def test_assign_refuses_bad_arguments(arguments, message):
 )
 def test_groups_refuses_bad_arguments(arguments, message):
     with pytest.raises(InputError, match=message):
-        groups_model(make((5, 4), 2), **arguments)
+        Groups(**arguments).model(make((5, 4), 2))
 
 
 def test_models_too_large_are_refused_before_they_are_built():
     with pytest.raises(ModelTooLargeError, match="parameters assign would need 6,000,004 columns"):
-        assign_model(make([1] * 1000, 3000))
+        assign.model(make([1] * 1000, 3000))
     with pytest.raises(ModelTooLargeError, match="parameters groups would need"):
-        groups_model(make(range(1, 1001), 6000))
+        groups.model(make(range(1, 1001), 6000))
 
 
 @pytest.mark.parametrize(
     ("model", "columns", "rows_in_all"),
     [
-        (assign_model(make((5, 4, 4, 3), 3)), 2 * 12 + 4, 2 * 12 + 8 + 12 + 1),
-        (groups_model(make((5, 4, 4, 3), 3)), 3 * 3 + 4, 3 + 12),
-        (groups_model(make((5, 4, 4, 3), 3), cuts=1), 2 * (3 + 2) + 2, 3 + 1 + 2 * 5),
+        (assign.model(make((5, 4, 4, 3), 3)), 2 * 12 + 4, 2 * 12 + 8 + 12 + 1),
+        (groups.model(make((5, 4, 4, 3), 3)), 3 * 3 + 4, 3 + 12),
+        (Groups(cuts=1).model(make((5, 4, 4, 3), 3)), 2 * (3 + 2) + 2, 3 + 1 + 2 * 5),
     ],
 )
 def test_models_have_the_stated_size(model, columns, rows_in_all):

@@ -31,7 +31,7 @@ def test_table_of_components_is_the_built_block(form):
     section = PAGE.read_text("utf-8").partition(f"### Form {form}: components\n")[2]
     assert section.lstrip().startswith("| symbol | component | kind |\n")
     rows = re.findall(r"^\|.*\| `(\w+)` \| (\w+) \|$", section.partition("\n## ")[0], flags=re.MULTILINE)
-    model = PROBLEM.forms[form].model(gangopt.load("placement/random?servers=3&jobs=2&charge=hosts"))
+    model = PROBLEM.form(form).model(gangopt.load("placement/random?servers=3&jobs=2&charge=hosts"))
     model.del_component("objective")
     built = {
         (item.local_name, "RangeSet" if isinstance(item, RangeSet) else kind.__name__)

@@ -23,7 +23,7 @@ from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.placement.heuristics import pack
 
-FORMS = gangopt.problems["placement"].forms
+FORMS = {name: gangopt.problems["placement"].form(name) for name in gangopt.problems["placement"].forms}
 
 
 def make(slots, jobs, charge="tasks", **changes):

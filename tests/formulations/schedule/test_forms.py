@@ -11,17 +11,10 @@ from scipy.optimize import linprog
 
 import gangopt
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.formulations.schedule import event as schedule_event
-from gangopt.formulations.schedule.event import event_model, fill_event, hint_event, read_event, time_unit
+from gangopt.formulations.schedule import event, slotted, slotted_columns
+from gangopt.formulations.schedule._event import time_unit
+from gangopt.formulations.schedule._slotted import horizon
 from gangopt.formulations.schedule.sets import maximal_sets, packing
-from gangopt.formulations.schedule.slotted import (
-    fill_slotted,
-    hint_slotted,
-    horizon,
-    read_slotted,
-    slotted_columns,
-    slotted_model,
-)
 from gangopt.instances.schedule.instance import ScheduleInstance
 from gangopt.replays.as_heuristics import fifo, las, srsf
 from gangopt.solvers.bounds import jct_bound
@@ -29,8 +22,8 @@ from gangopt.solvers.highs import solve_model
 from gangopt.solvers.solve import solve
 
 FORMS = {
-    "event": (fill_event, event_model, read_event, hint_event),
-    "slotted": (fill_slotted, slotted_model, read_slotted, hint_slotted),
+    "event": (event.fill, event.model, event.read, event.hint),
+    "slotted": (slotted.fill, slotted.model, slotted.read, slotted.hint),
 }
 
 
@@ -187,7 +180,7 @@ def test_stopping_within_slots_can_be_better():
 
 def test_slotted_refuses_instances_without_a_slot():
     with pytest.raises(InputError, match="form slotted is for instances with a slot; t lets jobs stop at any time"):
-        slotted_model(jobs([(0, 1, 1)], 1, slot=None))
+        slotted.model(jobs([(0, 1, 1)], 1, slot=None))
 
 
 def test_unit_of_time_is_the_slot_or_a_power_of_two():
@@ -196,14 +189,14 @@ def test_unit_of_time_is_the_slot_or_a_power_of_two():
 
 
 def test_too_many_sets_are_refused(monkeypatch):
-    monkeypatch.setattr(schedule_event, "MAX_SETS", 3)
+    monkeypatch.setattr("gangopt.formulations.schedule._event.MAX_SETS", 3)
     with pytest.raises(ModelTooLargeError, match="more than 3 sets of jobs can run at once in t"):
-        event_model(jobs([(0, 1, 1)] * 4, 2))
+        event.model(jobs([(0, 1, 1)] * 4, 2))
 
 
 def test_too_many_slots_are_refused():
     with pytest.raises(ModelTooLargeError, match="form schedule slotted would need"):
-        slotted_model(jobs([(0, 1, 10**7)], 1))
+        slotted.model(jobs([(0, 1, 10**7)], 1))
 
 
 def test_maximal_sets_leave_room_for_nobody():
@@ -276,7 +269,7 @@ def rows_of(model, tmp_path):
 
 def test_every_family_of_rows_stands_in_the_lp_file(tmp_path):
     instance = jobs([(0, 2, 1), (1, 1, 2)], 3, machines=(2, 1), weight=[1, 2])
-    for build in (event_model, slotted_model):
+    for build in (event.model, slotted.model):
         model = build(instance)
         text = rows_of(model, tmp_path)
         for family in model.component_objects(Constraint):
@@ -284,13 +277,13 @@ def test_every_family_of_rows_stands_in_the_lp_file(tmp_path):
 
 
 def test_rows_of_two_jobs(tmp_path):
-    text = rows_of(slotted_model(jobs([(0, 1, 1), (0, 2, 1)], 2)), tmp_path)
+    text = rows_of(slotted.model(jobs([(0, 1, 1), (0, 2, 1)], 2)), tmp_path)
     assert "gpu_capacity(0)_: +1 run(j0_0) +2 run(j1_0) <= 2" in text
     assert "work_done(j0)_: +1 run(j0_0) +1 run(j0_1) = 1" in text
     assert "runs_while_open(j0_0)_: -1 open(j0_0) +1 run(j0_0) <= 0" in text
-    event = rows_of(event_model(jobs([(0, 1, 1), (0, 2, 1)], 2)), tmp_path)
-    assert "one_job_per_position(1)_: +1 completes(j0_1) +1 completes(j1_1) = 1" in event
-    assert "work_done(j0_1)_: +1.0 length(1_0_0) -1.0 completes(j0_1) >= 0" in event
+    event_rows = rows_of(event.model(jobs([(0, 1, 1), (0, 2, 1)], 2)), tmp_path)
+    assert "one_job_per_position(1)_: +1 completes(j0_1) +1 completes(j1_1) = 1" in event_rows
+    assert "work_done(j0_1)_: +1.0 length(1_0_0) -1.0 completes(j0_1) >= 0" in event_rows
 
 
 def test_horizon_holds_an_optimal_schedule_and_is_no_longer_than_needed():

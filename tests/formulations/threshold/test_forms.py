@@ -7,25 +7,16 @@ from hypothesis import strategies as st
 from pyomo.environ import Block, ConcreteModel, Constraint, Objective, TransformationFactory, value
 
 from gangopt.base.errors import InputError, ModelTooLargeError
-from gangopt.formulations.threshold.forms import (
-    cut_model,
-    fill_cut,
-    fill_linear,
-    hint_cut,
-    hint_linear,
-    largest_shortfall,
-    linear_model,
-    read_cut,
-    read_linear,
-)
+from gangopt.formulations.threshold import cut, linear
+from gangopt.formulations.threshold._linear import largest_shortfall
 from gangopt.instances.threshold.generate import random
 from gangopt.instances.threshold.instance import MARGIN, ThresholdInstance, ThresholdSolution
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.solve import solve
 
 FORMS = {
-    "cut": (fill_cut, cut_model, read_cut, hint_cut),
-    "linear": (fill_linear, linear_model, read_linear, hint_linear),
+    "cut": (cut.fill, cut.model, cut.read, cut.hint),
+    "linear": (linear.fill, linear.model, linear.read, linear.hint),
 }
 
 
@@ -131,11 +122,11 @@ def test_a_feature_of_large_equal_numbers_gets_no_weight():
     result = solve(instance, form="linear")
     assert (result.termination, result.objective, result.bound) == ("optimal", 1, 1)
     assert result.solution.weights[0] == 0
-    model = linear_model(instance)
-    hint_linear(model, instance, ThresholdSolution((1.0, -1.0), 1e12 - 2))
+    model = linear.model(instance)
+    linear.hint(model, instance, ThresholdSolution((1.0, -1.0), 1e12 - 2))
     assert model.weight["x"].value == 0
     assert [item.value for item in model.error.values()] == [0, 0, 1, 0, 0, 0]
-    hint_linear(model, instance, ThresholdSolution((1.0, 0.0), 1e12 - 2))
+    linear.hint(model, instance, ThresholdSolution((1.0, 0.0), 1e12 - 2))
     assert [item.value for item in model.error.values()] == [0, 0, 1, 1, 1, 1]
 
 
@@ -159,14 +150,14 @@ def test_hint_then_read_is_the_same_rule_and_has_the_judged_errors(form):
 @pytest.mark.parametrize("all_sensitive", [True, False])
 def test_rules_that_call_all_alike_are_read_and_hinted(all_sensitive):
     instance = history([[0, 0], [1, 2], [2, 1]], [all_sensitive] * 3)
-    model = linear_model(instance)
+    model = linear.model(instance)
     solve_model(model)
-    assert instance.evaluate(read_linear(model, instance)).objective == 0
+    assert instance.evaluate(linear.read(model, instance)).objective == 0
     for item in model.weight.values():
         item.set_value(0)
     model.limit.set_value(-MARGIN if all_sensitive else MARGIN)
-    assert instance.evaluate(read_linear(model, instance)).objective == 0
-    hint_linear(model, instance, ThresholdSolution((1.0, 0.0), -1e6 if all_sensitive else 1e6))
+    assert instance.evaluate(linear.read(model, instance)).objective == 0
+    linear.hint(model, instance, ThresholdSolution((1.0, 0.0), -1e6 if all_sensitive else 1e6))
     assert value(model.objective) == 0
     assert all(item.slack() >= 0 for item in model.component_data_objects(Constraint))
 
@@ -229,8 +220,8 @@ def test_relaxation_of_cut_is_exact_and_of_linear_next_to_nothing():
     instance = random(jobs=20, noise=0.3, seed=1)
     best = solve(instance).objective
     assert best > 2
-    assert relaxed(cut_model(instance)) == pytest.approx(best)
-    assert relaxed(linear_model(instance)) < 0.01
+    assert relaxed(cut.model(instance)) == pytest.approx(best)
+    assert relaxed(linear.model(instance)) < 0.01
 
 
 def test_big_m_has_an_owner_and_no_rule_needs_more():
@@ -239,7 +230,7 @@ def test_big_m_has_an_owner_and_no_rule_needs_more():
     assert big.threshold == 1 + MARGIN
     assert big.values == pytest.approx([2 + 2 * MARGIN, 2 + 2 * MARGIN, 1.3 + 2 * MARGIN])
     assert "sum_f |u_jf| + |t| + margin" in big.origin
-    model = linear_model(instance)
+    model = linear.model(instance)
     for corner in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
         for side in (1, -1):
             for item, weight in zip(model.weight.values(), corner, strict=True):
@@ -252,11 +243,11 @@ def test_big_m_has_an_owner_and_no_rule_needs_more():
 
 def test_form_cut_refuses_several_features():
     with pytest.raises(InputError, match="form cut is for one feature, t has 2; use linear"):
-        cut_model(history([[0, 1], [1, 0]], [False, True]))
+        cut.model(history([[0, 1], [1, 0]], [False, True]))
     with pytest.raises(InputError, match="form cut is for one feature"):
         solve(random(features=2), form="cut")
 
 
 def test_model_that_would_not_fit_is_refused_before_it_is_built():
     with pytest.raises(ModelTooLargeError, match="form threshold cut would need"):
-        cut_model(random(jobs=3000))
+        cut.model(random(jobs=3000))

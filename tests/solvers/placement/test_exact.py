@@ -9,6 +9,7 @@ import pytest
 
 import gangopt
 from gangopt.formulations.placement.data import PlacementData, levels_of
+from gangopt.formulations.placement.focus import BLIND, UNITS, focus, in_seconds
 from gangopt.formulations.placement.pieces import pieces_model
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.core.contract import Controls
@@ -16,7 +17,6 @@ from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
 from gangopt.solvers.placement import exact as method
 from gangopt.solvers.placement import search as placement_search
 from gangopt.solvers.placement.bound import LevelsBound, levels_within, sum_alone
-from gangopt.solvers.placement.focus import BLIND, UNITS, focus, in_seconds
 from gangopt.solvers.placement.heuristics import optimus, pack
 from gangopt.solvers.placement.neighbourhoods import neighbourhood_of
 

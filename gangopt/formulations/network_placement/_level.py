@@ -15,7 +15,7 @@ tighter the relaxation, and at equal levels it is the pure packing. Parameter se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from pyomo.common.gc_manager import PauseGC
@@ -32,17 +32,18 @@ from pyomo.environ import (
     value,
 )
 
-from gangopt.formulations.network_placement.literal import add_resource_capacity
+from gangopt.base.types import Pyomo
+from gangopt.formulations.contract import Formulation
+from gangopt.formulations.network_placement._literal import add_resource_capacity
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
-from gangopt.formulations.whole_model import minimising
 from gangopt.instances.network_placement.instance import (
     NetworkPlacementInstance,
     NetworkPlacementSolution,
     machine_loads,
 )
 
-__all__ = ["fill_level", "hint_level", "level_model", "read_level", "server_classes", "set_levels"]
+__all__ = ["Level", "level", "server_classes", "set_levels"]
 
 _SMALLEST = 2e-9
 """Shares of the model below which a share counts as 0."""
@@ -56,14 +57,9 @@ def server_classes(instance: NetworkPlacementInstance) -> list[tuple[float, list
     return sorted(members.items(), reverse=True)
 
 
-def fill_level(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    instance: NetworkPlacementInstance,
-    lowest: float | None = None,
-    highest: float | None = None,
-    machines: Sequence[int] | None = None,
-) -> None:
-    """Put the packing between two levels on a Block.
+@dataclass(frozen=True, eq=False)
+class Level(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
+    """The packing between two levels.
 
     Public components, for a parent that couples blocks: Vars `choose` [machine, w] (1 if the machine gets w workers),
     `place` [machine, class] (parameter servers of a size class), `rise` [machine, w] (model sizes by which T is above
@@ -71,10 +67,8 @@ def fill_level(
     [machine], `objective_value` (MiB per iteration, to be minimised). Machines count from 0, classes by falling
     size from 0.
 
-    Parameters
+    Attributes
     ----------
-    block : ConcreteModel or Block, empty
-    instance : machines and job
     lowest, highest : levels between which the optimum lies, MiB per iteration; None for max t_i and for
         max t_i + M W, which no load exceeds: w (M - S) + S (W - w) is bilinear and at most M W at the corners
     machines : machines that may host a task; None for all
@@ -84,41 +78,89 @@ def fill_level(
     ModelTooLargeError
         If there would be more columns than are built.
     """
-    total = instance.workers
-    hosts = list(range(len(instance.machines))) if machines is None else sorted(machines)
-    classes = server_classes(instance)
-    options = [(i, w) for i in hosts for w in range(min(int(instance.free_gpus[i]), total) + 1)]
-    require_size("network_placement level", 2 * len(options) + len(hosts) * len(classes) + 1)
-    by_machine: dict[int, list[int]] = {i: [] for i in hosts}
-    for i, w in options:
-        by_machine[i].append(w)
-    with PauseGC():
-        block.machines = Set(initialize=hosts)
-        block.classes = Set(initialize=list(range(len(classes))))
-        block.options = Set(initialize=options, dimen=2)
-        block.lowest = Param(domain=Reals, mutable=True, initialize=0.0)
-        block.width = Param(domain=NonNegativeReals, mutable=True, initialize=0.0)
-        block.share = Param(block.options, domain=Reals, mutable=True, initialize=0.0)
-        block.choose = Var(block.options, domain=Binary)
-        block.rise = Var(block.options, domain=NonNegativeReals)
-        block.place = Var(
-            block.machines, block.classes, domain=NonNegativeIntegers, bounds=lambda _, i, k: (0, len(classes[k][1]))
+
+    name = "level"
+    sense = "minimise"
+    lowest: float | None = None
+    highest: float | None = None
+    machines: Sequence[int] | None = None
+
+    def _fill(self, block: Pyomo, instance: NetworkPlacementInstance) -> None:
+        total = instance.workers
+        hosts = list(range(len(instance.machines))) if self.machines is None else sorted(self.machines)
+        classes = server_classes(instance)
+        options = [(i, w) for i in hosts for w in range(min(int(instance.free_gpus[i]), total) + 1)]
+        require_size("network_placement level", 2 * len(options) + len(hosts) * len(classes) + 1)
+        by_machine: dict[int, list[int]] = {i: [] for i in hosts}
+        for i, w in options:
+            by_machine[i].append(w)
+        with PauseGC():
+            block.machines = Set(initialize=hosts)
+            block.classes = Set(initialize=list(range(len(classes))))
+            block.options = Set(initialize=options, dimen=2)
+            block.lowest = Param(domain=Reals, mutable=True, initialize=0.0)
+            block.width = Param(domain=NonNegativeReals, mutable=True, initialize=0.0)
+            block.share = Param(block.options, domain=Reals, mutable=True, initialize=0.0)
+            block.choose = Var(block.options, domain=Binary)
+            block.rise = Var(block.options, domain=NonNegativeReals)
+            block.place = Var(
+                block.machines,
+                block.classes,
+                domain=NonNegativeIntegers,
+                bounds=lambda _, i, k: (0, len(classes[k][1])),
+            )
+            block.level = Var(domain=NonNegativeReals)
+            _add_counts(block, instance, classes, by_machine)
+            _add_packing(block, instance, classes, by_machine)
+            resource_terms = {i: [(float(w), block.choose[i, w]) for w in by_machine[i] if w] for i in hosts}
+            add_resource_capacity(
+                block, instance, resource_terms, {i: [block.place[i, k] for k in range(len(classes))] for i in hosts}
+            )
+            block.objective_value = Expression(expr=block.lowest + instance.model_size * block.level)
+        background = float(instance.traffic.max())
+        low = background if self.lowest is None else self.lowest
+        set_levels(
+            block, instance, low, background + instance.model_size * total if self.highest is None else self.highest
         )
-        block.level = Var(domain=NonNegativeReals)
-        _add_counts(block, instance, classes, by_machine)
-        _add_packing(block, instance, classes, by_machine)
-        resource_terms = {i: [(float(w), block.choose[i, w]) for w in by_machine[i] if w] for i in hosts}
-        add_resource_capacity(
-            block, instance, resource_terms, {i: [block.place[i, k] for k in range(len(classes))] for i in hosts}
-        )
-        block.objective_value = Expression(expr=block.lowest + instance.model_size * block.level)
-    background = float(instance.traffic.max())
-    low = background if lowest is None else lowest
-    set_levels(block, instance, low, background + instance.model_size * total if highest is None else highest)
+
+    def _read(self, block: Pyomo, instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
+        """Return the Solution that the values of `choose` and `place` say.
+
+        A machine takes the worker count of its largest binary; servers of a class take their machines in
+        ascending order.
+        """
+        workers = [0] * len(instance.machines)
+        best = dict.fromkeys(block.machines, -1.0)
+        for (i, w), variable in block.choose.items():
+            if value(variable) > best[i]:
+                best[i], workers[i] = value(variable), w
+        hosts = [0] * len(instance.ps_sizes)
+        for k, (_, members) in enumerate(server_classes(instance)):
+            places = [i for i in block.machines for _ in range(round(value(block.place[i, k])))]
+            for j, i in zip(members, places, strict=True):
+                hosts[j] = i
+        return NetworkPlacementSolution(tuple(workers), tuple(hosts))
+
+    def _hint(self, block: Pyomo, instance: NetworkPlacementInstance, solution: NetworkPlacementSolution) -> None:
+        """Set every variable to a Solution, for a warm start."""
+        lowest = value(block.lowest)
+        rise = max(0.0, float(machine_loads(instance, solution).max()) - lowest) / instance.model_size
+        for (i, w), variable in block.choose.items():
+            chosen = int(solution.workers[i] == w)
+            variable.set_value(chosen, skip_validation=True)
+            block.rise[i, w].set_value(rise * chosen, skip_validation=True)
+        for k, (_, members) in enumerate(server_classes(instance)):
+            for i in block.machines:
+                count = sum(solution.ps_hosts[j] == i for j in members)
+                block.place[i, k].set_value(count, skip_validation=True)
+        block.level.set_value(rise, skip_validation=True)
+
+
+level = Level()
 
 
 def _add_counts(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    block: Pyomo,
     instance: NetworkPlacementInstance,
     classes: list[tuple[float, list[int]]],
     by_machine: dict[int, list[int]],
@@ -150,7 +192,7 @@ def _add_counts(
 
 
 def _add_packing(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    block: Pyomo,
     instance: NetworkPlacementInstance,
     classes: list[tuple[float, list[int]]],
     by_machine: dict[int, list[int]],
@@ -163,11 +205,11 @@ def _add_packing(
     shares = [size / instance.model_size for size, _ in classes]
     choose, rise, place, share = block.choose, block.rise, block.place, block.share
 
-    def held(i: int, sign: float) -> tuple[list[float], list[Any]]:
+    def held(i: int, sign: float) -> tuple[list[float], list[Pyomo]]:
         return [sign * part for part in shares], [place[i, k] for k in range(len(shares))]
 
-    def capacity(_: Any, i: int) -> Any:  # noqa: ANN401
-        coefs: list[Any]
+    def capacity(_: Pyomo, i: int) -> Pyomo:
+        coefs: list[Pyomo]
         coefs, variables = held(i, 1.0)
         for w in by_machine[i]:
             if 2 * w < total:
@@ -178,18 +220,18 @@ def _add_packing(
                 variables.append(choose[i, w])
         return (None, linear(coefs, variables), 0.0)
 
-    def floor(_: Any, i: int) -> Any:  # noqa: ANN401
+    def floor(_: Pyomo, i: int) -> Pyomo:
         heavy = [w for w in by_machine[i] if 2 * w > total]
         if not heavy:
             return Constraint.Skip
-        coefs: list[Any]
+        coefs: list[Pyomo]
         coefs, variables = held(i, -1.0)
         for w in heavy:
             coefs += [-share[i, w], -1.0 / (2 * w - total)]
             variables += [choose[i, w], rise[i, w]]
         return (None, linear(coefs, variables), 0.0)
 
-    def half(_: Any, i: int) -> Any:  # noqa: ANN401
+    def half(_: Pyomo, i: int) -> Pyomo:
         if total % 2 or total // 2 not in by_machine[i]:
             return Constraint.Skip
         w = total // 2
@@ -221,7 +263,7 @@ def _add_packing(
     block.level_at_most_width = Constraint(expr=block.level <= block.width)
 
 
-def set_levels(block: Any, instance: NetworkPlacementInstance, lowest: float, highest: float) -> None:  # noqa: ANN401 - Pyomo is untyped
+def set_levels(block: Pyomo, instance: NetworkPlacementInstance, lowest: float, highest: float) -> None:
     """Move a filled Block to other levels by changing its Params `lowest`, `width` and `share`; nothing is rebuilt.
 
     Parameters
@@ -241,57 +283,3 @@ def set_levels(block: Any, instance: NetworkPlacementInstance, lowest: float, hi
     block.share.store_values(dict(zip(keys, share.tolist(), strict=True)))
     block.lowest.set_value(lowest)
     block.width.set_value(max(0.0, highest - lowest) / size)
-
-
-def level_model(instance: NetworkPlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `level` between trivial bounds, with its Objective; see `fill_level`."""
-    return minimising(fill_level, instance)
-
-
-def read_level(block: Any, instance: NetworkPlacementInstance) -> NetworkPlacementSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the Solution that the values of `choose` and `place` say.
-
-    A machine takes the worker count of its largest binary; servers of a class take their machines in ascending order.
-
-    Parameters
-    ----------
-    block : a filled Block whose variables have values
-    instance : machines and job
-
-    Returns
-    -------
-    NetworkPlacementSolution
-    """
-    workers = [0] * len(instance.machines)
-    best = dict.fromkeys(block.machines, -1.0)
-    for (i, w), variable in block.choose.items():
-        if value(variable) > best[i]:
-            best[i], workers[i] = value(variable), w
-    hosts = [0] * len(instance.ps_sizes)
-    for k, (_, members) in enumerate(server_classes(instance)):
-        places = [i for i in block.machines for _ in range(round(value(block.place[i, k])))]
-        for j, i in zip(members, places, strict=True):
-            hosts[j] = i
-    return NetworkPlacementSolution(tuple(workers), tuple(hosts))
-
-
-def hint_level(block: Any, instance: NetworkPlacementInstance, solution: NetworkPlacementSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to a Solution, for a warm start.
-
-    Parameters
-    ----------
-    block : a filled Block
-    instance : machines and job
-    solution : a feasible placement on the Block's machines
-    """
-    lowest = value(block.lowest)
-    rise = max(0.0, float(machine_loads(instance, solution).max()) - lowest) / instance.model_size
-    for (i, w), variable in block.choose.items():
-        chosen = int(solution.workers[i] == w)
-        variable.set_value(chosen, skip_validation=True)
-        block.rise[i, w].set_value(rise * chosen, skip_validation=True)
-    for k, (_, members) in enumerate(server_classes(instance)):
-        for i in block.machines:
-            count = sum(solution.ps_hosts[j] == i for j in members)
-            block.place[i, k].set_value(count, skip_validation=True)
-    block.level.set_value(rise, skip_validation=True)

@@ -8,22 +8,21 @@ r"""Form `slotted` of `schedule`: whether each job runs in each slot.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, Expression, NonNegativeIntegers, Set, Var, value
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Ints, Pyomo
+from gangopt.formulations.contract import Formulation
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
-from gangopt.formulations.whole_model import minimising
 from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution, fewest_machines
 
-__all__ = ["fill_slotted", "hint_slotted", "horizon", "read_slotted", "slotted_columns", "slotted_model"]
+__all__ = ["Slotted", "horizon", "slotted", "slotted_columns"]
 
 
-def _slots(instance: ScheduleInstance) -> tuple[np.ndarray, np.ndarray]:
+def _slots(instance: ScheduleInstance) -> tuple[Ints, Ints]:
     """Return arrival and duration of every job in slots."""
     if instance.slot is None:
         raise InputError(
@@ -71,17 +70,12 @@ def slotted_columns(instance: ScheduleInstance) -> int:
     return int((horizon(instance) - arrival).sum()) * (2 + 2 * len(instance.machines))
 
 
-def fill_slotted(block: Any, instance: ScheduleInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Put one binary for every job and slot on a Block.
+class Slotted(Formulation[ScheduleInstance, ScheduleSolution]):
+    """One binary for every job and slot.
 
     Public components: Var `run` [job, slot], 1 if the job runs in the slot, slots counted from time 0; Var `open`
     [job, slot], 1 if it has not completed by the slot's start; with machines Var `held` [job, machine, slot], GPUs, and
     Var `uses` [job, machine, slot], 1 if there are any; Expression `objective_value`, in s.
-
-    Parameters
-    ----------
-    block : ConcreteModel or Block, empty
-    instance : the jobs, with a slot
 
     Raises
     ------
@@ -90,58 +84,104 @@ def fill_slotted(block: Any, instance: ScheduleInstance) -> None:  # noqa: ANN40
     ModelTooLargeError
         If jobs times slots exceed what is built.
     """
-    arrival, duration = _slots(instance)
-    end = horizon(instance)
-    require_size("schedule slotted", slotted_columns(instance))
-    label = dict(enumerate(instance.jobs))
-    slots = {j: range(int(arrival[j]), end) for j in label}
-    with PauseGC():
-        block.jobs = Set(initialize=list(instance.jobs))
-        block.slots = Set(initialize=list(range(int(arrival.min()), end)))
-        block.job_slots = Set(initialize=[(label[j], t) for j in label for t in slots[j]], dimen=2)
-        block.run = Var(block.job_slots, domain=Binary)
-        block.open = Var(block.job_slots, domain=Binary)
-        number = {job: j for j, job in label.items()}
-        block.work_done = Constraint(
-            block.jobs,
-            rule=lambda _, job: (
-                int(duration[number[job]]),
-                sum_of([block.run[job, t] for t in slots[number[job]]]),
-                int(duration[number[job]]),
-            ),
+
+    name = "slotted"
+    sense = "minimise"
+
+    def _fill(self, block: Pyomo, instance: ScheduleInstance) -> None:
+        arrival, duration = _slots(instance)
+        end = horizon(instance)
+        require_size("schedule slotted", slotted_columns(instance))
+        label = dict(enumerate(instance.jobs))
+        slots = {j: range(int(arrival[j]), end) for j in label}
+        with PauseGC():
+            block.jobs = Set(initialize=list(instance.jobs))
+            block.slots = Set(initialize=list(range(int(arrival.min()), end)))
+            block.job_slots = Set(initialize=[(label[j], t) for j in label for t in slots[j]], dimen=2)
+            block.run = Var(block.job_slots, domain=Binary)
+            block.open = Var(block.job_slots, domain=Binary)
+            number = {job: j for j, job in label.items()}
+            block.work_done = Constraint(
+                block.jobs,
+                rule=lambda _, job: (
+                    int(duration[number[job]]),
+                    sum_of([block.run[job, t] for t in slots[number[job]]]),
+                    int(duration[number[job]]),
+                ),
+            )
+            block.runs_while_open = Constraint(
+                block.job_slots,
+                rule=lambda _, job, t: (None, linear([1, -1], [block.run[job, t], block.open[job, t]]), 0),
+            )
+            block.stays_completed = Constraint(
+                [(label[j], t) for j in label for t in slots[j][1:]],
+                rule=lambda _, job, t: (None, linear([1, -1], [block.open[job, t], block.open[job, t - 1]]), 0),
+            )
+            block.completion_after_mean_busy = Constraint(
+                block.jobs,
+                rule=lambda _, job: _mean_busy_row(block, job, slots[number[job]], int(duration[number[job]])),
+            )
+            block.gpu_capacity = Constraint(block.slots, rule=lambda _, t: _capacity_row(block, instance, slots, t))
+            if instance.machines:
+                _add_machines(block, instance)
+            share = float(instance.slot or 0) / float(instance.weights.sum())
+            shares = [float(instance.weights[j]) * share for j in label for _ in slots[j]]
+            block.objective_value = Expression(expr=linear(shares, list(block.open.values())))
+
+    def _read(self, block: Pyomo, instance: ScheduleInstance) -> ScheduleSolution:
+        """Return the schedule that the values of `run` and `held` say."""
+        assert instance.slot is not None
+        runs: dict[str, list[tuple[int, int, tuple[tuple[int, int], ...]]]] = {job: [] for job in instance.jobs}
+        for job, t in block.job_slots:
+            if value(block.run[job, t]) < 0.5:
+                continue
+            counts = [(m, round(value(block.held[job, m, t]))) for m in range(len(instance.machines))]
+            places = tuple((m, count) for m, count in counts if count)
+            before = runs[job][-1] if runs[job] else None
+            if before is not None and before[1] == t and before[2] == places:
+                runs[job][-1] = (before[0], t + 1, places)
+            else:
+                runs[job].append((t, t + 1, places))
+        slot = instance.slot
+        return ScheduleSolution(
+            tuple(
+                tuple(Run(start * slot, end * slot, places) for start, end, places in runs[job])
+                for job in instance.jobs
+            )
         )
-        block.runs_while_open = Constraint(
-            block.job_slots, rule=lambda _, job, t: (None, linear([1, -1], [block.run[job, t], block.open[job, t]]), 0)
-        )
-        block.stays_completed = Constraint(
-            [(label[j], t) for j in label for t in slots[j][1:]],
-            rule=lambda _, job, t: (None, linear([1, -1], [block.open[job, t], block.open[job, t - 1]]), 0),
-        )
-        block.completion_after_mean_busy = Constraint(
-            block.jobs, rule=lambda _, job: _mean_busy_row(block, job, slots[number[job]], int(duration[number[job]]))
-        )
-        block.gpu_capacity = Constraint(block.slots, rule=lambda _, t: _capacity_row(block, instance, slots, t))
-        if instance.machines:
-            _add_machines(block, instance)
-        share = float(instance.slot or 0) / float(instance.weights.sum())
-        shares = [float(instance.weights[j]) * share for j in label for _ in slots[j]]
-        block.objective_value = Expression(expr=linear(shares, list(block.open.values())))
+
+    def _hint(self, block: Pyomo, instance: ScheduleInstance, solution: ScheduleSolution) -> None:
+        """Set every variable to a Solution, for a warm start; one that ends after the horizon leaves the rest out."""
+        assert instance.slot is not None
+        for job, runs in zip(instance.jobs, solution.runs, strict=True):
+            end = round(runs[-1].end / instance.slot)
+            place = {t: run.places for run in runs for t in _covered(run, instance.slot)}
+            for t in (t for held_by, t in block.job_slots if held_by == job):
+                block.run[job, t].set_value(int(t in place))
+                block.open[job, t].set_value(int(t < end))
+                counts = dict(place.get(t, ()))
+                for m in range(len(instance.machines)):
+                    block.held[job, m, t].set_value(counts.get(m, 0))
+                    block.uses[job, m, t].set_value(int(m in counts))
 
 
-def _mean_busy_row(block: Any, job: str, slots: range, duration: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+slotted = Slotted()
+
+
+def _mean_busy_row(block: Pyomo, job: str, slots: range, duration: int) -> Pyomo:
     """Return d (C - r) >= sum_t (t - r + 1/2) x_t + d^2/2, with C - r the number of open slots."""
     late = [float(t - slots.start) + 0.5 for t in slots]
     terms = [block.open[job, t] for t in slots] + [block.run[job, t] for t in slots]
     return (duration**2 / 2, linear([float(duration)] * len(late) + [-value for value in late], terms), None)
 
 
-def _capacity_row(block: Any, instance: ScheduleInstance, slots: dict[int, range], t: int) -> Any:  # noqa: ANN401
+def _capacity_row(block: Pyomo, instance: ScheduleInstance, slots: dict[int, range], t: int) -> Pyomo:
     present = [j for j in slots if t in slots[j]]
     gangs = [int(instance.gpus[j]) for j in present]
     return (None, linear(gangs, [block.run[instance.jobs[j], t] for j in present]), instance.n_gpus)
 
 
-def _add_machines(block: Any, instance: ScheduleInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_machines(block: Pyomo, instance: ScheduleInstance) -> None:
     fewest = dict(zip(instance.jobs, fewest_machines(instance.machines, instance.gpus).tolist(), strict=True))
     gang = dict(zip(instance.jobs, instance.gpus.tolist(), strict=True))
     machines = list(range(len(instance.machines)))
@@ -185,63 +225,6 @@ def _add_machines(block: Any, instance: ScheduleInstance) -> None:  # noqa: ANN4
         block.slots,
         rule=lambda _, m, t: (None, sum_of([block.held[job, m, t] for job in present[t]]), instance.machines[m]),
     )
-
-
-def slotted_model(instance: ScheduleInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `slotted` with its Objective; see `fill_slotted`."""
-    return minimising(fill_slotted, instance)
-
-
-def read_slotted(block: Any, instance: ScheduleInstance) -> ScheduleSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the schedule that the values of `run` and `held` say.
-
-    Parameters
-    ----------
-    block : a filled Block whose variables have values
-    instance : the jobs, with a slot
-
-    Returns
-    -------
-    ScheduleSolution
-    """
-    assert instance.slot is not None
-    runs: dict[str, list[tuple[int, int, tuple[tuple[int, int], ...]]]] = {job: [] for job in instance.jobs}
-    for job, t in block.job_slots:
-        if value(block.run[job, t]) < 0.5:
-            continue
-        counts = [(m, round(value(block.held[job, m, t]))) for m in range(len(instance.machines))]
-        places = tuple((m, count) for m, count in counts if count)
-        before = runs[job][-1] if runs[job] else None
-        if before is not None and before[1] == t and before[2] == places:
-            runs[job][-1] = (before[0], t + 1, places)
-        else:
-            runs[job].append((t, t + 1, places))
-    slot = instance.slot
-    return ScheduleSolution(
-        tuple(tuple(Run(start * slot, end * slot, places) for start, end, places in runs[job]) for job in instance.jobs)
-    )
-
-
-def hint_slotted(block: Any, instance: ScheduleInstance, solution: ScheduleSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to a Solution, for a warm start; one that ends after the horizon leaves the rest out.
-
-    Parameters
-    ----------
-    block : a filled Block
-    instance : the jobs, with a slot
-    solution : a feasible schedule
-    """
-    assert instance.slot is not None
-    for job, runs in zip(instance.jobs, solution.runs, strict=True):
-        end = round(runs[-1].end / instance.slot)
-        place = {t: run.places for run in runs for t in _covered(run, instance.slot)}
-        for t in (t for held_by, t in block.job_slots if held_by == job):
-            block.run[job, t].set_value(int(t in place))
-            block.open[job, t].set_value(int(t < end))
-            counts = dict(place.get(t, ()))
-            for m in range(len(instance.machines)):
-                block.held[job, m, t].set_value(counts.get(m, 0))
-                block.uses[job, m, t].set_value(int(m in counts))
 
 
 def _covered(run: Run, slot: float) -> range:

@@ -19,23 +19,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from dataclasses import dataclass
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
-    ConcreteModel,
     Constraint,
     NonNegativeIntegers,
     NonNegativeReals,
-    Objective,
     Set,
     Var,
-    maximize,
     value,
 )
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.auction.columns import app_columns, app_groups
-from gangopt.formulations.auction.goal import Goal, goal_of
+from gangopt.formulations.auction.goal import AuctionFormulation, Goal, goal_of
 from gangopt.formulations.auction.placing import Flows, choices_from, choices_of, place
 from gangopt.formulations.auction.racks import Plan, plan_of
 from gangopt.formulations.auction.rows import Chooser, add_goal, weighted
@@ -44,27 +42,14 @@ from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution
 
-__all__ = ["fill_nested_flow", "hint_nested_flow", "nested_flow_model", "read_nested_flow"]
+__all__ = ["NestedFlow", "nested_flow"]
 
-Terms = list[tuple[float, Any]]
-
-
-def nested_flow_plan(instance: AuctionInstance, *, all_served: bool = False) -> Plan:
-    """Return the groups and classes that the form is built from; see `fill_nested_flow`."""
-    columns = app_columns(instance)
-    certain = goal_of(instance, all_served=all_served, columns=columns).all_served
-    return plan_of(instance, app_groups(instance, all_served=certain, columns=columns))
+Terms = list[tuple[float, Pyomo]]
 
 
-def fill_nested_flow(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    instance: AuctionInstance,
-    *,
-    all_served: bool = False,
-    plan: Plan | None = None,
-    goal: Goal | None = None,
-) -> None:
-    """Put columns without places, cuts of machines and flows of racks on a Block.
+@dataclass(frozen=True, eq=False)
+class NestedFlow(AuctionFormulation):
+    """Columns without places, cuts of machines and flows of racks.
 
     Public components: Var `assign` [group, level, GPUs], apps of the group that get that many GPUs in one place of that
     level (groups of apps with proportional tables, from 0, in order of their first app; level 0 machine, 1 rack,
@@ -72,10 +57,8 @@ def fill_nested_flow(
     layer, machines, GPUs] and `take` [rack class, GPUs, piece]; Expression `objective_value`, the sum of the logarithms
     of the values, to be maximised; see `mean_from_goal`.
 
-    Parameters
+    Attributes
     ----------
-    block : ConcreteModel or Block, empty
-    instance : the auction
     all_served : whether some allocation is known to give every app a value
     plan : groups and classes, None to make them
     goal : who is served, None to compute it
@@ -85,40 +68,122 @@ def fill_nested_flow(
     ModelTooLargeError
         If there would be more columns than are built.
     """
-    plan = nested_flow_plan(instance, all_served=all_served) if plan is None else plan
-    arcs = sum(len(kind.fills) + len(kind.leaves) + len(kind.takes) for kind in plan.rack_classes)
-    cuts = sum(len(machines.patterns) for machines in plan.machine_classes)
-    require_size("auction nested_flow", sum(len(group.columns) for group in plan.groups) + cuts + arcs)
-    with PauseGC():
-        _add_columns(block, plan, goal_of(instance, all_served=all_served) if goal is None else goal)
-        _add_cuts(block, plan)
-        if plan.rack_classes:
-            _add_flows(block, plan)
-        else:
-            block.machines_of_class = Constraint(
-                block.machine_classes,
-                rule=lambda _, c: (
-                    Constraint.Skip
-                    if plan.machine_classes[c].alone
-                    else (None, _ones(_cuts_of(block, plan, c)), float(len(plan.machine_classes[c].machines)))
-                ),
-            )
-        _add_homes(block, plan)
+
+    name = "nested_flow"
+    all_served: bool = False
+    plan: Plan | None = None
+    goal: Goal | None = None
+
+    def _fill(self, block: Pyomo, instance: AuctionInstance) -> None:
+        plan = self.plan_for(instance)
+        arcs = sum(len(kind.fills) + len(kind.leaves) + len(kind.takes) for kind in plan.rack_classes)
+        cuts = sum(len(machines.patterns) for machines in plan.machine_classes)
+        require_size("auction nested_flow", sum(len(group.columns) for group in plan.groups) + cuts + arcs)
+        with PauseGC():
+            _add_columns(block, plan, goal_of(instance, all_served=self.all_served) if self.goal is None else self.goal)
+            _add_cuts(block, plan)
+            if plan.rack_classes:
+                _add_flows(block, plan)
+            else:
+                block.machines_of_class = Constraint(
+                    block.machine_classes,
+                    rule=lambda _, c: (
+                        Constraint.Skip
+                        if plan.machine_classes[c].alone
+                        else (
+                            None,
+                            _ones(_cuts_of(block, plan, c)),
+                            float(len(plan.machine_classes[c].machines)),
+                        )
+                    ),
+                )
+            _add_homes(block, plan)
+
+    def plan_for(self, instance: AuctionInstance) -> Plan:
+        """Return the groups and classes that the model is built from.
+
+        Parameters
+        ----------
+        instance : the auction
+
+        Returns
+        -------
+        Plan
+            The one given, if there is one.
+        """
+        if self.plan is not None:
+            return self.plan
+        columns = app_columns(instance)
+        certain = goal_of(instance, all_served=self.all_served, columns=columns).all_served
+        return plan_of(instance, app_groups(instance, all_served=certain, columns=columns))
+
+    def _read(self, block: Pyomo, instance: AuctionInstance) -> AuctionSolution:
+        """Return the Solution that the values of the Block's variables say, placed on machines."""
+        plan = self.plan_for(instance)
+        column = {
+            (g, item.level, item.gpus): (g, j)
+            for g, group in enumerate(plan.groups)
+            for j, item in enumerate(group.columns)
+        }
+        counts = {column[key]: number for key, number in _rounded(block.assign).items()}
+        flows = Flows(
+            _rounded(block.cut),
+            _rounded(block.fill) if plan.rack_classes else {},
+            _rounded(block.take) if plan.rack_classes else {},
+        )
+        return AuctionSolution(place(instance, plan, choices_of(plan, counts), flows))
+
+    def _hint(self, block: Pyomo, instance: AuctionInstance, solution: AuctionSolution) -> None:
+        """Set every variable to a Solution's bundles, for a warm start."""
+        plan = self.plan_for(instance)
+        group_of = {app: g for g, group in enumerate(plan.groups) for app in group.apps}
+        chosen: Counter[tuple[str, tuple[int, ...]]] = Counter()
+        on_machine: dict[int, list[int]] = {}
+        extra: Counter[int] = Counter()
+        in_rack: dict[int, list[int]] = {}
+        for choice in choices_from(instance, app_columns(instance), solution.bundles):
+            g = group_of[choice.app]
+            chosen["assign", (g, choice.level, choice.gpus)] += 1
+            if choice.level == CLUSTER or choice.place is None:
+                continue
+            free = plan.groups[g].home[choice.level] is None
+            if choice.level == RACK and free:
+                in_rack.setdefault(choice.place, []).append(choice.gpus)
+            elif choice.level == MACHINE and free:
+                on_machine.setdefault(choice.place, []).append(choice.gpus)
+            elif choice.level == MACHINE:
+                extra[choice.place] += choice.gpus
+        for c, kind in enumerate(plan.machine_classes):
+            index = {pattern: p for p, pattern in enumerate(kind.patterns)}
+            for machine in kind.machines:
+                parts = tuple(sorted(on_machine.get(machine, ()), reverse=True))
+                for pattern in [(part,) for part in parts] if kind.alone else [parts] * bool(parts):
+                    chosen["cut", (c, index[pattern])] += 1
+        for r, racks in enumerate(plan.rack_classes):
+            for rack in racks.racks:
+                _hint_path(chosen, instance, plan, r, rack, on_machine, extra, in_rack.get(rack, []))
+        for name in ("assign", "cut", "fill", "leave", "take"):
+            variables = block.component(name)
+            for key, x in () if variables is None else variables.items():
+                x.set_value(chosen[name, key], skip_validation=True)
 
 
-def _ones(variables: list[Any]) -> Any:  # noqa: ANN401 - Pyomo is untyped
+nested_flow = NestedFlow()
+
+
+def _ones(variables: list[Pyomo]) -> Pyomo:
     return weighted([1.0] * len(variables), variables)
 
 
-def _sum(terms: Terms) -> Any:  # noqa: ANN401 - Pyomo is untyped
+def _sum(terms: Terms) -> Pyomo:
     return weighted([coef for coef, _ in terms], [x for _, x in terms])
 
 
-def _cuts_of(block: Any, plan: Plan, c: int) -> list[Any]:  # noqa: ANN401 - Pyomo is untyped
+def _cuts_of(block: Pyomo, plan: Plan, c: int) -> list[Pyomo]:
     return [block.cut[c, p] for p in range(len(plan.machine_classes[c].patterns))]
 
 
-def _add_columns(block: Any, plan: Plan, goal: Goal) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_columns(block: Pyomo, plan: Plan, goal: Goal) -> None:
     groups = plan.groups
     keys = [[(g, column.level, column.gpus) for column in group.columns] for g, group in enumerate(groups)]
     block.groups = Set(initialize=list(range(len(groups))))
@@ -138,7 +203,7 @@ def _add_columns(block: Any, plan: Plan, goal: Goal) -> None:  # noqa: ANN401 - 
         block.offered_gpus = Constraint(expr=(None, _sum(used), float(plan.total)))
 
 
-def _add_cuts(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_cuts(block: Pyomo, plan: Plan) -> None:
     classes = plan.machine_classes
     block.machine_classes = Set(initialize=list(range(len(classes))))
     block.patterns = Set(
@@ -148,7 +213,7 @@ def _add_cuts(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untype
     block.machine_sizes = Set(initialize=list(plan.machine_sizes))
     homeless = [g for g, group in enumerate(plan.groups) if group.home[MACHINE] is None]
 
-    def holes(_: Any, size: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def holes(_: Pyomo, size: int) -> Pyomo:
         terms: Terms = [
             (1.0, block.assign[g, MACHINE, column.gpus])
             for g in homeless
@@ -165,14 +230,14 @@ def _add_cuts(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untype
     block.machine_holes = Constraint(block.machine_sizes, rule=holes)
 
 
-def _add_flows(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_flows(block: Pyomo, plan: Plan) -> None:
     kinds = plan.rack_classes
     block.rack_classes = Set(initialize=list(range(len(kinds))))
     for name, width in (("fills", 5), ("leaves", 4), ("takes", 3)):
         arcs = [(r, *arc) for r, kind in enumerate(kinds) for arc in getattr(kind, name)]
         setattr(block, name, Set(initialize=arcs, dimen=width))
 
-    def racks(_: Any, r: int, *__: int) -> tuple[int, int]:  # noqa: ANN401 - Pyomo is untyped
+    def racks(_: Pyomo, r: int, *__: int) -> tuple[int, int]:
         return (0, len(kinds[r].racks))
 
     block.fill = Var(block.fills, domain=NonNegativeIntegers, bounds=racks)
@@ -200,7 +265,7 @@ def _add_flows(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
     block.rack_pieces = Constraint(block.rack_sizes, rule=lambda _, k: (None, _sum(pieces[k]), 0.0))
 
 
-def _add_paths(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_paths(block: Pyomo, plan: Plan) -> None:
     """Let no more leave a node than enters it; the first node of a class is entered by all of its racks."""
     last = [len(kind.layers) for kind in plan.rack_classes]
     flow: dict[tuple[int, int, int, int], Terms] = {}
@@ -225,7 +290,7 @@ def _add_paths(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
     )
 
 
-def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_homes(block: Pyomo, plan: Plan) -> None:
     """Fit what lies in a machine or rack that is a class of its own: pieces that must be there, and any others."""
 
     def pieces(level: int, place: int) -> Terms:
@@ -233,7 +298,7 @@ def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
 
     block.machines_alone = Set(initialize=[c for c, kind in enumerate(plan.machine_classes) if kind.alone])
 
-    def in_machine(_: Any, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def in_machine(_: Pyomo, c: int) -> Pyomo:
         kind = plan.machine_classes[c]
         terms = pieces(MACHINE, kind.machines[0])
         terms += [(float(sum(kind.patterns[p])), x) for p, x in enumerate(_cuts_of(block, plan, c))]
@@ -244,7 +309,7 @@ def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
                 terms.append((-float(t), x))
         return (None, _sum(terms), 0.0)
 
-    def in_rack(_: Any, r: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def in_rack(_: Pyomo, r: int) -> Pyomo:
         kind = plan.rack_classes[r]
         terms = pieces(RACK, kind.racks[0])
         terms += [(float(arc[-1]), block.fill[(r, *arc)]) for arc in kind.fills]
@@ -256,94 +321,12 @@ def _add_homes(block: Any, plan: Plan) -> None:  # noqa: ANN401 - Pyomo is untyp
     block.rack_alone = Constraint(block.racks_alone, rule=in_rack)
 
 
-def nested_flow_model(instance: AuctionInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `nested_flow` with its Objective; see `fill_nested_flow`."""
-    model = ConcreteModel(name=instance.name)
-    fill_nested_flow(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=maximize)
-    return model
-
-
-def _rounded(variables: Any) -> dict[Any, int]:  # noqa: ANN401 - Pyomo is untyped
+def _rounded(variables: Pyomo) -> dict[Pyomo, int]:
     return {key: number for key, x in variables.items() if (number := round(value(x)))}
 
 
-def read_nested_flow(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    instance: AuctionInstance,
-    plan: Plan | None = None,
-) -> AuctionSolution:
-    """Return the Solution that the values of the Block's variables say, placed on machines.
-
-    Parameters
-    ----------
-    block : a filled Block whose variables have values
-    instance : the auction
-    plan : as given to `fill_nested_flow`
-
-    Returns
-    -------
-    AuctionSolution
-    """
-    plan = nested_flow_plan(instance) if plan is None else plan
-    column = {
-        (g, item.level, item.gpus): (g, j)
-        for g, group in enumerate(plan.groups)
-        for j, item in enumerate(group.columns)
-    }
-    counts = {column[key]: number for key, number in _rounded(block.assign).items()}
-    flows = Flows(
-        _rounded(block.cut),
-        _rounded(block.fill) if plan.rack_classes else {},
-        _rounded(block.take) if plan.rack_classes else {},
-    )
-    return AuctionSolution(place(instance, plan, choices_of(plan, counts), flows))
-
-
-def hint_nested_flow(block: Any, instance: AuctionInstance, solution: AuctionSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to a Solution's bundles, for a warm start.
-
-    Parameters
-    ----------
-    block : a filled Block
-    instance : the auction
-    solution : a feasible outcome
-    """
-    plan = nested_flow_plan(instance)
-    group_of = {app: g for g, group in enumerate(plan.groups) for app in group.apps}
-    chosen: Counter[Any] = Counter()
-    on_machine: dict[int, list[int]] = {}
-    extra: Counter[int] = Counter()
-    in_rack: dict[int, list[int]] = {}
-    for choice in choices_from(instance, app_columns(instance), solution.bundles):
-        g = group_of[choice.app]
-        chosen["assign", (g, choice.level, choice.gpus)] += 1
-        if choice.level == CLUSTER or choice.place is None:
-            continue
-        free = plan.groups[g].home[choice.level] is None
-        if choice.level == RACK and free:
-            in_rack.setdefault(choice.place, []).append(choice.gpus)
-        elif choice.level == MACHINE and free:
-            on_machine.setdefault(choice.place, []).append(choice.gpus)
-        elif choice.level == MACHINE:
-            extra[choice.place] += choice.gpus
-    for c, kind in enumerate(plan.machine_classes):
-        index = {pattern: p for p, pattern in enumerate(kind.patterns)}
-        for machine in kind.machines:
-            parts = tuple(sorted(on_machine.get(machine, ()), reverse=True))
-            for pattern in [(part,) for part in parts] if kind.alone else [parts] * bool(parts):
-                chosen["cut", (c, index[pattern])] += 1
-    for r, racks in enumerate(plan.rack_classes):
-        for rack in racks.racks:
-            _hint_path(chosen, instance, plan, r, rack, on_machine, extra, in_rack.get(rack, []))
-    for name in ("assign", "cut", "fill", "leave", "take"):
-        variables = block.component(name)
-        for key, x in () if variables is None else variables.items():
-            x.set_value(chosen[name, key], skip_validation=True)
-
-
 def _hint_path(
-    chosen: Counter[Any],
+    chosen: Counter[tuple[str, tuple[int, ...]]],
     instance: AuctionInstance,
     plan: Plan,
     r: int,

@@ -10,11 +10,12 @@ r"""Form `places` of `fair_share`: one binary for every app, place and count, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.environ import Binary, ConcreteModel, Constraint, Expression, Objective, RangeSet, Set, Var, minimize, value
+from pyomo.environ import Binary, Constraint, Expression, RangeSet, Set, Var, value
 
+from gangopt.base.types import Pyomo
+from gangopt.formulations.contract import Formulation
 from gangopt.formulations.fair_share.goal import add_goal, hint_goal, linear
 from gangopt.formulations.fair_share.options import Option, best_inside, given_counts, options_of, require_option
 from gangopt.formulations.size import require_size
@@ -23,20 +24,15 @@ from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import Market, bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution
 
-__all__ = ["add_bundles", "chosen_options", "fill_places", "hint_bundles", "hint_places", "places_model", "read_places"]
+__all__ = ["Places", "add_bundles", "chosen_options", "hint_bundles", "places"]
 
 
-def fill_places(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Put min max rho over placed bundles on a Block.
+class Places(Formulation[FairShareInstance, FairShareSolution]):
+    """Min max rho over placed bundles.
 
     Public components, for a parent that couples blocks: Var `give` [app, level, place, gpus] (1 for the bundle that the
     app gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs), `rho` [app],
     `largest_rho` and `objective_value` (to be minimised); see `add_goal`. Everything is counted from 0.
-
-    Parameters
-    ----------
-    block : ConcreteModel or Block, empty
-    instance : apps and GPUs
 
     Raises
     ------
@@ -45,20 +41,39 @@ def fill_places(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN40
     ModelTooLargeError
         If there would be more columns than are built.
     """
-    market = instance.market
-    options = _with_value(options_of(market))
-    require_option(market, options)
-    require_size("fair_share places", sum(map(len, options)) + 1)
-    with PauseGC():
-        add_bundles(block, market, options)
-        add_goal(block, {item.key: item for mine in options for item in mine}, block.give)
+
+    name = "places"
+    sense = "minimise"
+    relaxes = True
+
+    def _fill(self, block: Pyomo, instance: FairShareInstance) -> None:
+        market = instance.market
+        options = _with_value(options_of(market))
+        require_option(market, options)
+        require_size("fair_share places", sum(map(len, options)) + 1)
+        with PauseGC():
+            add_bundles(block, market, options)
+            add_goal(block, {item.key: item for mine in options for item in mine}, block.give)
+
+    def _read(self, block: Pyomo, instance: FairShareInstance) -> FairShareSolution:
+        """Return the Solution that the values of `give` say, placed as `given_counts` does."""
+        return FairShareSolution(bundles_of(given_counts(instance.market, chosen_options(block))))
+
+    def _hint(self, block: Pyomo, instance: FairShareInstance, solution: FairShareSolution) -> None:
+        """Set every variable to a Solution, for a warm start."""
+        options = [[item for item in mine if item.key in block.options] for mine in options_of(instance.market)]
+        hint_bundles(block, best_inside(instance.market, options, rows_of(solution.bundles, len(instance.machines))))
+        hint_goal(block)
+
+
+places = Places()
 
 
 def _with_value(options: Iterable[Sequence[Option]]) -> list[list[Option]]:
     return [[item for item in mine if item.value > 0] for mine in options]
 
 
-def add_bundles(block: Any, market: Market, options: Sequence[Sequence[Option]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+def add_bundles(block: Pyomo, market: Market, options: Sequence[Sequence[Option]]) -> None:
     """Add Sets, Var `give` and the rules of an allocation: one bundle for each app, and capacities of places.
 
     Parameters
@@ -83,8 +98,8 @@ def add_bundles(block: Any, market: Market, options: Sequence[Sequence[Option]])
         block.apps, rule=lambda _, i: (1, linear([(1, give[item.key]) for item in by_app[i]]), 1)
     )
     racks = market.racks.tolist()
-    in_machine: dict[int, list[tuple[float, Any]]] = {m: [] for m in block.machines}
-    in_rack: dict[int, list[tuple[float, Any]]] = {r: [] for r in block.racks}
+    in_machine: dict[int, list[tuple[float, Pyomo]]] = {m: [] for m in block.machines}
+    in_rack: dict[int, list[tuple[float, Pyomo]]] = {r: [] for r in block.racks}
     for item in flat:
         if item.level == MACHINE:
             in_machine[item.place].append((item.gpus, give[item.key]))
@@ -99,7 +114,7 @@ def add_bundles(block: Any, market: Market, options: Sequence[Sequence[Option]])
     add_resources(block, market, {i: [(item.gpus, give[item.key]) for item in by_app[i]] for i in block.apps})
 
 
-def add_resources(block: Any, market: Market, gpus: dict[int, list[tuple[float, Any]]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+def add_resources(block: Pyomo, market: Market, gpus: dict[int, list[tuple[float, Pyomo]]]) -> None:
     """Add `resource_capacity` [resource]: what the GPUs given take of each resource, as a share of what is free.
 
     Parameters
@@ -109,7 +124,7 @@ def add_resources(block: Any, market: Market, gpus: dict[int, list[tuple[float, 
     gpus : for each app the terms (coefficient, Var) that count its GPUs
     """
 
-    def rule(_: Any, name: str) -> Any:  # noqa: ANN401
+    def rule(_: Pyomo, name: str) -> Pyomo:
         r = market.resources.index(name)
         limit = float(market.capacities[r])
         scale = limit or 1.0
@@ -119,19 +134,11 @@ def add_resources(block: Any, market: Market, gpus: dict[int, list[tuple[float, 
     block.resource_capacity = Constraint(block.resources, rule=rule)
 
 
-def _at_most(terms: Sequence[tuple[float, Any]], limit: float) -> Any:  # noqa: ANN401 - Pyomo is untyped
+def _at_most(terms: Sequence[tuple[float, Pyomo]], limit: float) -> Pyomo:
     return (None, linear(terms), limit) if terms else Constraint.Skip
 
 
-def places_model(instance: FairShareInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `places` with its Objective; see `fill_places`."""
-    model = ConcreteModel(name=instance.name)
-    fill_places(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
-
-
-def chosen_options(block: Any) -> list[Option]:  # noqa: ANN401 - Pyomo is untyped
+def chosen_options(block: Pyomo) -> list[Option]:
     """Return the bundle of each app whose `give` is largest; values of the bundles are left at 0.
 
     Parameters
@@ -151,22 +158,7 @@ def chosen_options(block: Any) -> list[Option]:  # noqa: ANN401 - Pyomo is untyp
     return [Option(*best[app][1], 0.0) for app in sorted(best)]
 
 
-def read_places(block: Any, instance: FairShareInstance) -> FairShareSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the Solution that the values of `give` say, placed as `given_counts` does.
-
-    Parameters
-    ----------
-    block : a filled Block whose variables have values
-    instance : apps and GPUs
-
-    Returns
-    -------
-    FairShareSolution
-    """
-    return FairShareSolution(bundles_of(given_counts(instance.market, chosen_options(block))))
-
-
-def hint_bundles(block: Any, chosen: Sequence[Option]) -> None:  # noqa: ANN401 - Pyomo is untyped
+def hint_bundles(block: Pyomo, chosen: Sequence[Option]) -> None:
     """Set `give` to 1 for the bundles chosen, and to 0 for the others.
 
     Parameters
@@ -177,17 +169,3 @@ def hint_bundles(block: Any, chosen: Sequence[Option]) -> None:  # noqa: ANN401 
     keys = {item.key for item in chosen}
     for key in block.options:
         block.give[key].set_value(int(key in keys), skip_validation=True)
-
-
-def hint_places(block: Any, instance: FairShareInstance, solution: FairShareSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to a Solution, for a warm start.
-
-    Parameters
-    ----------
-    block : a filled Block
-    instance : apps and GPUs
-    solution : a feasible allocation
-    """
-    options = [[item for item in mine if item.key in block.options] for mine in options_of(instance.market)]
-    hint_bundles(block, best_inside(instance.market, options, rows_of(solution.bundles, len(instance.machines))))
-    hint_goal(block)

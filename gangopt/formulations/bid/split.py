@@ -1,4 +1,4 @@
-r"""Forms of `bid`: the split of every phase of every offer, each job apart (`jobs`) or equal jobs merged (`classes`).
+r"""What the formulations of `bid` share: the split of every phase of every offer.
 
 .. math::
 
@@ -16,67 +16,43 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Constraint, Expression, NonNegativeIntegers, NonNegativeReals, Set, Var, value
 
+from gangopt.base.types import Pyomo
+from gangopt.formulations.contract import Formulation
 from gangopt.formulations.deadline import paced, require_time
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
-from gangopt.formulations.whole_model import minimising
 from gangopt.instances.bid.instance import BidInstance, BidSolution
 from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
 
-__all__ = [
-    "classes_model",
-    "fill_classes",
-    "fill_jobs",
-    "hint_classes",
-    "hint_jobs",
-    "jobs_model",
-    "read_classes",
-    "read_jobs",
-]
+__all__ = ["SplitFormulation"]
 
 
-def fill_jobs(block: Any, instance: BidInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Put the split of every phase of every offer on a Block, each job apart.
+class SplitFormulation(Formulation[BidInstance, BidSolution]):
+    """A split of the GPUs of every offer, of each job or of each class of equal jobs.
 
-    Public components: Var `length` [offer, phase] in s; Var `count` [offer, job, k], 1 if the job has k GPUs; Var
-    `queue` [offer, job, q], 1 if it waits for GPU q; Var `gpu_seconds` [offer, job] where GPUs are shared; Expressions
-    `rho` [offer] and `objective_value`. Offers, phases, jobs (runs in the instance's order) and queues count from 0.
-
-    Parameters
+    Attributes
     ----------
-    block : ConcreteModel or Block, empty
-    instance : an app with offers
-
-    Raises
-    ------
-    ModelTooLargeError
-        If there would be more columns than are built.
+    merge : whether equal jobs of a phase are one class
     """
-    _fill(block, instance, "jobs", _Classes(instance, merge=False))
 
+    sense = "minimise"
+    merge: ClassVar[bool]
 
-def fill_classes(block: Any, instance: BidInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Put the split of every phase of every offer on a Block, equal jobs of a phase merged into a class.
+    def _fill(self, block: Pyomo, instance: BidInstance) -> None:
+        _fill(block, instance, self.name, _Classes(instance, merge=self.merge))
 
-    As `fill_jobs`, with the first job of each class in place of `job`: `count` holds for every job of the class, and
-    `queue` is the number of its jobs that wait for GPU q. Queues are ordered by length, the longest first.
+    def _read(self, block: Pyomo, instance: BidInstance) -> BidSolution:
+        """Return the bid table that the values of `count`, `queue` or `length` say; jobs of a class by index."""
+        return _read(block, instance, _Classes(instance, merge=self.merge))
 
-    Parameters
-    ----------
-    block : ConcreteModel or Block, empty
-    instance : an app with offers
-
-    Raises
-    ------
-    ModelTooLargeError
-        If there would be more columns than are built.
-    """
-    _fill(block, instance, "classes", _Classes(instance, merge=True))
+    def _hint(self, block: Pyomo, instance: BidInstance, solution: BidSolution) -> None:
+        """Set every variable to what a bid table says; jobs of a class get the fewest GPUs that one of them has."""
+        _hint(block, instance, solution, _Classes(instance, merge=self.merge))
 
 
 class _Classes:
@@ -87,7 +63,7 @@ class _Classes:
         self.members: dict[int, list[int]] = {}
         columns = (instance.phase, instance.work, instance.max_gpus, *instance.slowdown.T)
         rows = zip(*(column.tolist() for column in columns), strict=True)
-        first: dict[Any, int] = {}
+        first: dict[tuple[float, ...], int] = {}
         for j, row in enumerate(rows):
             self.members.setdefault(first.setdefault(row, j) if merge else j, []).append(j)
         self.of_phase = [[c for c in self.members if c in runs] for runs in instance.phases]
@@ -132,7 +108,7 @@ def _columns(instance: BidInstance, classes: _Classes) -> int:
     return total
 
 
-def _fill(block: Any, instance: BidInstance, form: str, classes: _Classes) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _fill(block: Pyomo, instance: BidInstance, form: str, classes: _Classes) -> None:
     columns = _columns(instance, classes)
     require_size(f"bid {form}", columns)
     require_time(columns)
@@ -163,7 +139,7 @@ def _fill(block: Any, instance: BidInstance, form: str, classes: _Classes) -> No
         )
 
 
-def _add_counts(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+def _add_counts(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
     """Add the choice of a number of GPUs for every job that has its own."""
     block.counts = Set(initialize=keys.counts, dimen=3)
     block.count = Var(block.counts, domain=NonNegativeIntegers, bounds=(0, 1))
@@ -176,7 +152,7 @@ def _add_counts(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
         rule=lambda _, o, c: (1, sum_of([block.count[o, c, k] for k in choices[o, c]]), 1),
     )
 
-    def lasts(_: Any, o: int, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def lasts(_: Pyomo, o: int, c: int) -> Pyomo:
         times = [-_seconds(instance, o, c, k) for k in choices[o, c]]
         terms = [block.count[o, c, k] for k in choices[o, c]]
         body = linear([1, *times], [block.length[o, int(instance.phase[c])], *terms])
@@ -190,12 +166,12 @@ def _seconds(instance: BidInstance, offer: int, run: int, gpus: int) -> float:
     return float(instance.work[run] * instance.factor(offer, level)[run] / gpus)
 
 
-def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+def _add_queues(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
     """Add the choice of a queue for every job that waits its turn."""
     block.places = Set(initialize=keys.queues, dimen=3)
     block.queue = Var(block.places, domain=NonNegativeIntegers, bounds=lambda _, o, c, q: (0, classes.size(c)))
-    places: dict[tuple[int, int], list[Any]] = defaultdict(list)
-    waiting: dict[tuple[int, int, int], tuple[list[float], list[Any]]] = defaultdict(lambda: ([], []))
+    places: dict[tuple[int, int], list[Pyomo]] = defaultdict(list)
+    waiting: dict[tuple[int, int, int], tuple[list[float], list[Pyomo]]] = defaultdict(lambda: ([], []))
     for o, c, q in paced(keys.queues):
         places[o, c].append(block.queue[o, c, q])
         times, terms = waiting[o, int(instance.phase[c]), q]
@@ -208,7 +184,7 @@ def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
     )
     block.queues = Set(initialize=list(waiting), dimen=3)
 
-    def lasts(_: Any, o: int, i: int, q: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def lasts(_: Pyomo, o: int, i: int, q: int) -> Pyomo:
         times, terms = waiting[o, i, q]
         body = linear([1, *(-item for item in times)], [block.length[o, i], *terms])
         return (0, body, None)
@@ -216,7 +192,7 @@ def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
     block.length_of_queues = Constraint(block.queues, rule=lasts)
     if classes.merge:
 
-        def ordered(_: Any, o: int, i: int, q: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+        def ordered(_: Pyomo, o: int, i: int, q: int) -> Pyomo:
             if (o, i, q + 1) not in waiting:
                 return Constraint.Skip
             times, terms = waiting[o, i, q]
@@ -227,23 +203,23 @@ def _add_queues(block: Any, instance: BidInstance, classes: _Classes, keys: _Key
         block.longest_queue_first = Constraint(block.queues, rule=ordered)
 
 
-def _add_shared(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+def _add_shared(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
     """Add the GPU time of every job whose GPUs pass from job to job."""
     demands = {o: instance.demands(o).tolist() for o in {key[0] for key in keys.shared}}
     block.shared = Set(initialize=keys.shared, dimen=2)
     block.gpu_seconds = Var(block.shared, domain=NonNegativeReals)
     block.all_work = Constraint(block.shared, rule=lambda _, o, c: (demands[o][c], block.gpu_seconds[o, c], None))
 
-    def demand(_: Any, o: int, c: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def demand(_: Pyomo, o: int, c: int) -> Pyomo:
         terms = [block.gpu_seconds[o, c], block.length[o, int(instance.phase[c])]]
         return (None, linear([1, -int(instance.max_gpus[c])], terms), 0)
 
     block.demand = Constraint(block.shared, rule=demand)
 
 
-def _add_gpus_offered(block: Any, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:  # noqa: ANN401
+def _add_gpus_offered(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
     """Add the one row for every phase of every offer that keeps to its GPUs, where GPUs are counted."""
-    used: dict[tuple[int, int], tuple[list[float], list[Any]]] = defaultdict(lambda: ([], []))
+    used: dict[tuple[int, int], tuple[list[float], list[Pyomo]]] = defaultdict(lambda: ([], []))
     for o, c, k in paced(keys.counts):
         coefficients, terms = used[o, int(instance.phase[c])]
         coefficients.append(k * classes.size(c))
@@ -254,7 +230,7 @@ def _add_gpus_offered(block: Any, instance: BidInstance, classes: _Classes, keys
         terms.append(block.gpu_seconds[o, c])
     block.split_phases = Set(initialize=list(used), dimen=2)
 
-    def offered(_: Any, o: int, i: int) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def offered(_: Pyomo, o: int, i: int) -> Pyomo:
         coefficients, terms = used[o, i]
         gpus = int(instance.offer_gpus[o])
         if instance.split == "whole":
@@ -265,27 +241,7 @@ def _add_gpus_offered(block: Any, instance: BidInstance, classes: _Classes, keys
     block.gpus_offered = Constraint(block.split_phases, rule=offered)
 
 
-def jobs_model(instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `jobs` with its Objective."""
-    return minimising(fill_jobs, instance)
-
-
-def classes_model(instance: BidInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `classes` with its Objective."""
-    return minimising(fill_classes, instance)
-
-
-def read_jobs(block: Any, instance: BidInstance) -> BidSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the bid table that the values of `count`, `queue` or `length` say."""
-    return _read(block, instance, _Classes(instance, merge=False))
-
-
-def read_classes(block: Any, instance: BidInstance) -> BidSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the bid table that the values of `count`, `queue` or `length` say; jobs of a class by index."""
-    return _read(block, instance, _Classes(instance, merge=True))
-
-
-def _read(block: Any, instance: BidInstance, classes: _Classes) -> BidSolution:  # noqa: ANN401 - Pyomo is untyped
+def _read(block: Pyomo, instance: BidInstance, classes: _Classes) -> BidSolution:
     offers = range(len(instance.offer_levels))
     if instance.split == "shared":
         lengths = [[value(block.length[o, i]) for i in block.phases] for o in offers]
@@ -304,17 +260,7 @@ def _read(block: Any, instance: BidInstance, classes: _Classes) -> BidSolution: 
     return BidSolution(tuple(whole_row(instance, o, [split(o, runs) for runs in instance.phases]) for o in offers))
 
 
-def hint_jobs(block: Any, instance: BidInstance, solution: BidSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to what a bid table says, for a warm start."""
-    _hint(block, instance, solution, _Classes(instance, merge=False))
-
-
-def hint_classes(block: Any, instance: BidInstance, solution: BidSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to what a bid table says; jobs of a class get the fewest GPUs that one of them has."""
-    _hint(block, instance, solution, _Classes(instance, merge=True))
-
-
-def _hint(block: Any, instance: BidInstance, solution: BidSolution, classes: _Classes) -> None:  # noqa: ANN401
+def _hint(block: Pyomo, instance: BidInstance, solution: BidSolution, classes: _Classes) -> None:
     for (o, i), item in block.length.items():
         item.set_value(solution.rows[o].seconds[i])
     for (o, c, k), item in block.count.items():

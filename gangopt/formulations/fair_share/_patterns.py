@@ -15,42 +15,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
     Binary,
-    ConcreteModel,
     Constraint,
     Expression,
     NonNegativeIntegers,
-    Objective,
     RangeSet,
     Set,
     Var,
-    minimize,
     value,
 )
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Pyomo
+from gangopt.formulations.contract import Formulation
+from gangopt.formulations.fair_share._places import add_resources
 from gangopt.formulations.fair_share.goal import add_goal, hint_goal, linear
 from gangopt.formulations.fair_share.options import Option, best_inside, given_counts, options_of, require_option
-from gangopt.formulations.fair_share.places import add_resources
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import Market, bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution
 
-__all__ = [
-    "add_patterns",
-    "bundles_anywhere",
-    "fill_patterns",
-    "hint_patterns",
-    "patterns_model",
-    "placed_options",
-    "read_patterns",
-]
+__all__ = ["Patterns", "add_patterns", "bundles_anywhere", "patterns", "placed_options"]
 
 MAX_PATTERNS = 200_000
 """Most patterns of all classes together."""
@@ -110,17 +100,12 @@ def bundles_anywhere(market: Market, least: Sequence[float] | None = None) -> li
     return [[item._replace(place=0) for item in mine] for mine in options_of(market, least, anywhere=True)]
 
 
-def fill_patterns(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Put min max rho over bundles without places on a Block.
+class Patterns(Formulation[FairShareInstance, FairShareSolution]):
+    """Min max rho over bundles without places.
 
     Public components, for a parent that couples blocks: Var `give` [app, level, gpus] (1 for the bundle that the app
     gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs), `rho` [app],
     `largest_rho` and `objective_value` (to be minimised); see `add_goal`.
-
-    Parameters
-    ----------
-    block : ConcreteModel or Block, empty
-    instance : apps that hold no GPUs, and GPUs
 
     Raises
     ------
@@ -131,15 +116,50 @@ def fill_patterns(block: Any, instance: FairShareInstance) -> None:  # noqa: ANN
     ModelTooLargeError
         If there would be more columns than are built.
     """
-    market = instance.market
-    options = [[item for item in mine if item.value > 0] for mine in bundles_anywhere(market)]
-    require_option(market, options)
-    with PauseGC():
-        add_patterns(block, market, options)
-        add_goal(block, {(i.app, i.level, i.gpus): i for mine in options for i in mine}, block.give)
+
+    name = "patterns"
+    sense = "minimise"
+    relaxes = True
+
+    def _fill(self, block: Pyomo, instance: FairShareInstance) -> None:
+        market = instance.market
+        options = [[item for item in mine if item.value > 0] for mine in bundles_anywhere(market)]
+        require_option(market, options)
+        with PauseGC():
+            add_patterns(block, market, options)
+            add_goal(block, {(i.app, i.level, i.gpus): i for mine in options for i in mine}, block.give)
+
+    def _read(self, block: Pyomo, instance: FairShareInstance) -> FairShareSolution:
+        """Return a Solution with the bundles that `give` says, on machines that `cut` and `piece` make room on."""
+        return FairShareSolution(bundles_of(given_counts(instance.market, placed_options(block, instance.market))))
+
+    def _hint(self, block: Pyomo, instance: FairShareInstance, solution: FairShareSolution) -> None:
+        """Set every variable to a Solution, for a warm start."""
+        market = instance.market
+        options = [[item for item in mine if (*item[:2], item.gpus) in block.options] for mine in options_of(market)]
+        chosen = best_inside(market, options, rows_of(solution.bundles, len(instance.machines)))
+        keys = {(item.app, item.level, item.gpus) for item in chosen}
+        on_machine: dict[int, list[int]] = {}
+        for item in chosen:
+            if item.level == MACHINE and item.gpus:
+                on_machine.setdefault(item.place, []).append(item.gpus)
+        for key in block.options:
+            block.give[key].set_value(int(key in keys), skip_validation=True)
+        for c, cls in enumerate(_classes(market, list(block.sizes))):
+            used = [tuple(sorted(on_machine.get(machine, []), reverse=True)) for machine in cls.machines]
+            for p, pattern in enumerate(cls.patterns):
+                block.cut[c, p].set_value(used.count(pattern), skip_validation=True)
+        for r in block.racks:
+            for span in block.spans:
+                count = sum(item[1:4] == (RACK, r, span) for item in chosen)
+                block.piece[r, span].set_value(count, skip_validation=True)
+        hint_goal(block)
 
 
-def add_patterns(block: Any, market: Market, options: Sequence[Sequence[Option]]) -> None:  # noqa: ANN401 - Pyomo is untyped
+patterns = Patterns()
+
+
+def add_patterns(block: Pyomo, market: Market, options: Sequence[Sequence[Option]]) -> None:
     """Add Sets, Vars `give`, `cut`, `piece` and the rules of an allocation without places.
 
     Parameters
@@ -170,7 +190,7 @@ def add_patterns(block: Any, market: Market, options: Sequence[Sequence[Option]]
     _add_rules(block, market, options, classes)
 
 
-def _add_rules(block: Any, market: Market, placeless: Sequence[Sequence[Option]], classes: Sequence[_Class]) -> None:  # noqa: ANN401
+def _add_rules(block: Pyomo, market: Market, placeless: Sequence[Sequence[Option]], classes: Sequence[_Class]) -> None:
     give, cut, piece = block.give, block.cut, block.piece
     flat = [item for mine in placeless for item in mine]
     var = {item: give[item.app, item.level, item.gpus] for item in flat}
@@ -189,16 +209,16 @@ def _add_rules(block: Any, market: Market, placeless: Sequence[Sequence[Option]]
         ),
     )
 
-    def machine_bundles(_: Any, size: int) -> Any:  # noqa: ANN401
+    def machine_bundles(_: Pyomo, size: int) -> Pyomo:
         taken = [(1.0, var[item]) for item in flat if item.level == MACHINE and item.gpus >= size]
         tails = [(-float(sum(part >= size for part in pattern)), cut[c, p]) for c, p, pattern in parts]
         return (None, linear(taken + [term for term in tails if term[0]]), 0)
 
-    def rack_bundles(_: Any, span: int) -> Any:  # noqa: ANN401
+    def rack_bundles(_: Pyomo, span: int) -> Pyomo:
         taken = [(1.0, var[item]) for item in flat if item.level == RACK and item.gpus == span]
         return (None, linear(taken + [(-1.0, piece[r, span]) for r in block.racks]), 0)
 
-    def rack_room(_: Any, r: int) -> Any:  # noqa: ANN401
+    def rack_room(_: Pyomo, r: int) -> Pyomo:
         terms = [(float(span), piece[r, span]) for span in block.spans]
         terms += [(float(sum(pattern)), cut[c, p]) for c, p, pattern in parts if pattern and classes[c].rack == r]
         limit = sum(item.gpus * len(item.machines) for item in classes if item.rack == r)
@@ -214,15 +234,7 @@ def _add_rules(block: Any, market: Market, placeless: Sequence[Sequence[Option]]
     add_resources(block, market, counted)
 
 
-def patterns_model(instance: FairShareInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `patterns` with its Objective; see `fill_patterns`."""
-    model = ConcreteModel(name=instance.name)
-    fill_patterns(model, instance)
-    model.objective = Objective(expr=model.objective_value, sense=minimize)
-    return model
-
-
-def placed_options(block: Any, market: Market) -> list[Option]:  # noqa: ANN401 - Pyomo is untyped
+def placed_options(block: Pyomo, market: Market) -> list[Option]:
     """Return the bundle of each app with a machine or rack for it: the largest bundle to the largest part.
 
     Parameters
@@ -254,48 +266,3 @@ def placed_options(block: Any, market: Market) -> list[Option]:  # noqa: ANN401 
         place = next(places) if level == MACHINE and gpus else pieces[gpus].pop(0) if level == RACK and gpus else 0
         chosen.append(Option(app, level, place, gpus, 0.0))
     return sorted(chosen)
-
-
-def read_patterns(block: Any, instance: FairShareInstance) -> FairShareSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return a Solution with the bundles that `give` says, on machines that `cut` and `piece` make room on.
-
-    Parameters
-    ----------
-    block : a filled Block whose variables have values
-    instance : apps and GPUs
-
-    Returns
-    -------
-    FairShareSolution
-    """
-    return FairShareSolution(bundles_of(given_counts(instance.market, placed_options(block, instance.market))))
-
-
-def hint_patterns(block: Any, instance: FairShareInstance, solution: FairShareSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to a Solution, for a warm start.
-
-    Parameters
-    ----------
-    block : a filled Block
-    instance : apps and GPUs
-    solution : a feasible allocation
-    """
-    market = instance.market
-    options = [[item for item in mine if (*item[:2], item.gpus) in block.options] for mine in options_of(market)]
-    chosen = best_inside(market, options, rows_of(solution.bundles, len(instance.machines)))
-    keys = {(item.app, item.level, item.gpus) for item in chosen}
-    on_machine: dict[int, list[int]] = {}
-    for item in chosen:
-        if item.level == MACHINE and item.gpus:
-            on_machine.setdefault(item.place, []).append(item.gpus)
-    for key in block.options:
-        block.give[key].set_value(int(key in keys), skip_validation=True)
-    for c, cls in enumerate(_classes(market, list(block.sizes))):
-        used = [tuple(sorted(on_machine.get(machine, []), reverse=True)) for machine in cls.machines]
-        for p, pattern in enumerate(cls.patterns):
-            block.cut[c, p].set_value(used.count(pattern), skip_validation=True)
-    for r in block.racks:
-        for span in block.spans:
-            count = sum(item[1:4] == (RACK, r, span) for item in chosen)
-            block.piece[r, span].set_value(count, skip_validation=True)
-    hint_goal(block)

@@ -13,7 +13,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import deque
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
@@ -29,38 +30,30 @@ from pyomo.environ import (
 )
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Pyomo
+from gangopt.formulations.contract import Formulation
 from gangopt.formulations.deadline import paced
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.size import require_size
-from gangopt.formulations.whole_model import minimising
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 
-__all__ = ["OBJECTIVES", "assign_model", "fill_assign", "hint_assign", "read_assign"]
+__all__ = ["OBJECTIVES", "Assign", "assign"]
 
 OBJECTIVES = ("size_difference", "requests", "request_difference")
 """The three objectives by the names of the Expressions."""
 
 
-def fill_assign(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    instance: ParametersInstance,
-    *,
-    objective: Literal["size_difference", "requests", "request_difference"] = "size_difference",
-    requests: int | Literal["uncut"] | None = "uncut",
-    size_difference: int | None = None,
-    request_difference: int | None = None,
-) -> None:
-    """Put the assignment of blocks and parts to servers on a Block.
+@dataclass(frozen=True, eq=False)
+class Assign(Formulation[ParametersInstance, ParametersSolution]):
+    """The assignment of blocks and parts to servers.
 
     Public components, for a parent that couples blocks: Var `amount` [block, server] (in `unit` parameters), Var
     `present` [block, server]; Expressions `parameters_on` [server], `requests_on` [server], `size_difference`
     (parameters), `requests`, `request_difference`, and `objective_value`, the one of the three that is to be minimised.
     Blocks are indexed by label, servers from 0. `unit` is the sizes' common divisor if no block may be cut, else 1.
 
-    Parameters
+    Attributes
     ----------
-    block : ConcreteModel or Block, empty
-    instance : blocks and servers
     objective : which of the three is `objective_value`
     requests : most requests; `uncut` for as many as blocks, None for no limit
     size_difference : largest size difference allowed, in parameters, None for no limit
@@ -77,33 +70,81 @@ def fill_assign(
     ----------
     Peng et al.: Optimus, EuroSys 2018, section 5.3, the three quantities that PAA keeps small.
     """
-    if objective not in OBJECTIVES:
-        raise InputError(f"objective: {objective!r}, allowed: {', '.join(OBJECTIVES)}")
-    limit = len(instance.sizes) if requests == "uncut" else requests
-    for name, cap in (("requests", limit), *_caps(size_difference, request_difference)):
-        if cap is not None and cap < 0:
-            raise InputError(f"{name}: {cap}, at least 0 is needed")
-    require_size("parameters assign", 2 * len(instance.sizes) * instance.servers + 4)
-    with PauseGC():
-        _add_parts(block, instance, limit)
-        _add_extremes(block, instance)
-        if limit is not None:
-            block.request_limit = Constraint(expr=(None, sum_of(list(block.present.values())), limit))
-        if size_difference is not None:
-            cap = size_difference // block.unit
-            block.size_difference_limit = Constraint(expr=block.most_loaded - block.least_loaded <= cap)
-        if request_difference is not None:
-            block.request_difference_limit = Constraint(
-                expr=block.most_requests - block.least_requests <= request_difference
-            )
-        block.objective_value = Expression(expr=block.component(objective))
+
+    name = "assign"
+    sense = "minimise"
+    objective: str = "size_difference"
+    requests: int | Literal["uncut"] | None = "uncut"
+    size_difference: int | None = None
+    request_difference: int | None = None
+
+    def _fill(self, block: Pyomo, instance: ParametersInstance) -> None:
+        if self.objective not in OBJECTIVES:
+            raise InputError(f"objective: {self.objective!r}, allowed: {', '.join(OBJECTIVES)}")
+        limit = len(instance.sizes) if self.requests == "uncut" else self.requests
+        for name, cap in (("requests", limit), *_caps(self.size_difference, self.request_difference)):
+            if cap is not None and cap < 0:
+                raise InputError(f"{name}: {cap}, at least 0 is needed")
+        require_size("parameters assign", 2 * len(instance.sizes) * instance.servers + 4)
+        with PauseGC():
+            _add_parts(block, instance, limit)
+            _add_extremes(block, instance)
+            if limit is not None:
+                block.request_limit = Constraint(expr=(None, sum_of(list(block.present.values())), limit))
+            if self.size_difference is not None:
+                cap = self.size_difference // block.unit
+                block.size_difference_limit = Constraint(expr=block.most_loaded - block.least_loaded <= cap)
+            if self.request_difference is not None:
+                block.request_difference_limit = Constraint(
+                    expr=block.most_requests - block.least_requests <= self.request_difference
+                )
+            block.objective_value = Expression(expr=block.component(self.objective))
+
+    def _read(self, block: Pyomo, instance: ParametersInstance) -> ParametersSolution:
+        """Return the Solution that the values of `present` and `amount` say, in whole parameters.
+
+        The parts are those that are present. Amounts are rounded, and then evened out among the parts present, since a
+        solver's amounts are good to its tolerance only and loads of whole parameters can be as even as fractional ones.
+        """
+        parts: list[dict[int, int]] = []
+        for label, size in zip(instance.labels, instance.sizes.tolist(), strict=True):
+            held = [k for k in range(instance.servers) if value(block.present[label, k]) > 0.5]
+            held = held or [max(range(instance.servers), key=lambda k: value(block.amount[label, k]))]
+            held = held[:size]
+            amounts = {k: max(1, round(value(block.amount[label, k]) * block.unit)) for k in held}
+            while excess := sum(amounts.values()) - size:
+                largest = max(amounts, key=lambda k: amounts[k])
+                amounts[largest] -= min(excess, amounts[largest] - 1)
+            parts.append(amounts)
+        _even_out(parts, instance.servers)
+        return ParametersSolution(tuple(tuple(item.items()) for item in parts))
+
+    def _hint(self, block: Pyomo, instance: ParametersInstance, solution: ParametersSolution) -> None:
+        """Set every variable to what a Solution says, for a warm start."""
+        loads = [0] * instance.servers
+        counts = [0] * instance.servers
+        for label, parts in paced(zip(instance.labels, solution.parts, strict=True)):
+            held = dict(parts)
+            for k in range(instance.servers):
+                amount = held.get(k, 0)
+                block.present[label, k].set_value(int(amount > 0), skip_validation=True)
+                block.amount[label, k].set_value(amount / block.unit, skip_validation=True)
+                loads[k] += amount
+                counts[k] += amount > 0
+        block.most_loaded.set_value(-(-max(loads) // block.unit))
+        block.least_loaded.set_value(min(loads) // block.unit)
+        block.most_requests.set_value(max(counts))
+        block.least_requests.set_value(min(counts))
+
+
+assign = Assign()
 
 
 def _caps(size_difference: int | None, request_difference: int | None) -> tuple[tuple[str, int | None], ...]:
     return (("size_difference", size_difference), ("request_difference", request_difference))
 
 
-def _add_parts(block: Any, instance: ParametersInstance, limit: int | None) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_parts(block: Pyomo, instance: ParametersInstance, limit: int | None) -> None:
     sizes = instance.sizes.tolist()
     block.unit = math.gcd(*sizes) if limit is not None and limit <= len(sizes) else 1
     units = {label: size // block.unit for label, size in zip(instance.labels, sizes, strict=True)}
@@ -132,7 +173,7 @@ def _add_parts(block: Any, instance: ParametersInstance, limit: int | None) -> N
     block.requests_on = Expression(block.servers, rule=lambda _, k: sum_of([row[k] for row in present.values()]))
 
 
-def _add_extremes(block: Any, instance: ParametersInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_extremes(block: Pyomo, instance: ParametersInstance) -> None:
     total, servers = instance.total // block.unit, instance.servers
     block.most_loaded = Var(domain=NonNegativeIntegers, bounds=(-(-total // servers), total))
     block.least_loaded = Var(domain=NonNegativeIntegers, bounds=(0, total // servers))
@@ -157,40 +198,6 @@ def _add_extremes(block: Any, instance: ParametersInstance) -> None:  # noqa: AN
     block.size_difference = Expression(expr=linear([block.unit, -block.unit], [block.most_loaded, block.least_loaded]))
     block.requests = Expression(expr=sum_of(list(block.present.values())))
     block.request_difference = Expression(expr=linear([1, -1], [block.most_requests, block.least_requests]))
-
-
-def assign_model(instance: ParametersInstance, **arguments: Any) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `assign` with its Objective; see `fill_assign` for the arguments."""
-    return minimising(fill_assign, instance, **arguments)
-
-
-def read_assign(block: Any, instance: ParametersInstance) -> ParametersSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the Solution that the values of `present` and `amount` say, in whole parameters.
-
-    The parts are those that are present. Amounts are rounded, and then evened out among the parts present, since a
-    solver's amounts are good to its tolerance only and loads of whole parameters can be as even as fractional ones.
-
-    Parameters
-    ----------
-    block : a filled Block whose variables have values
-    instance : blocks and servers
-
-    Returns
-    -------
-    ParametersSolution
-    """
-    parts: list[dict[int, int]] = []
-    for label, size in zip(instance.labels, instance.sizes.tolist(), strict=True):
-        held = [k for k in range(instance.servers) if value(block.present[label, k]) > 0.5]
-        held = held or [max(range(instance.servers), key=lambda k: value(block.amount[label, k]))]
-        held = held[:size]
-        amounts = {k: max(1, round(value(block.amount[label, k]) * block.unit)) for k in held}
-        while excess := sum(amounts.values()) - size:
-            largest = max(amounts, key=lambda k: amounts[k])
-            amounts[largest] -= min(excess, amounts[largest] - 1)
-        parts.append(amounts)
-    _even_out(parts, instance.servers)
-    return ParametersSolution(tuple(tuple(item.items()) for item in parts))
 
 
 def _even_out(parts: list[dict[int, int]], servers: int) -> None:
@@ -237,28 +244,3 @@ def _path(cut: list[dict[int, int]], loads: list[int], source: int) -> list[tupl
         steps.append((item, giver, target))
         target = giver
     return steps[::-1]
-
-
-def hint_assign(block: Any, instance: ParametersInstance, solution: ParametersSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to what a Solution says, for a warm start.
-
-    Parameters
-    ----------
-    block : a filled Block
-    instance : blocks and servers
-    solution : a feasible Solution
-    """
-    loads = [0] * instance.servers
-    counts = [0] * instance.servers
-    for label, parts in paced(zip(instance.labels, solution.parts, strict=True)):
-        held = dict(parts)
-        for k in range(instance.servers):
-            amount = held.get(k, 0)
-            block.present[label, k].set_value(int(amount > 0), skip_validation=True)
-            block.amount[label, k].set_value(amount / block.unit, skip_validation=True)
-            loads[k] += amount
-            counts[k] += amount > 0
-    block.most_loaded.set_value(-(-max(loads) // block.unit))
-    block.least_loaded.set_value(min(loads) // block.unit)
-    block.most_requests.set_value(max(counts))
-    block.least_requests.set_value(min(counts))

@@ -12,20 +12,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, Expression, NonNegativeIntegers, NonNegativeReals, Set, Var, value
 
 from gangopt.base.errors import ModelTooLargeError
+from gangopt.base.types import Pyomo
+from gangopt.formulations.contract import Formulation
 from gangopt.formulations.rows import linear, sum_of
 from gangopt.formulations.schedule.sets import Epoch, epochs, maximal_sets, packing
 from gangopt.formulations.size import require_size
-from gangopt.formulations.whole_model import minimising
 from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution
 
-__all__ = ["MAX_SETS", "event_model", "fill_event", "hint_event", "read_event", "time_unit"]
+__all__ = ["MAX_SETS", "Event", "event", "time_unit"]
 
 MAX_SETS = 20_000
 """Most sets of jobs that can run at once, over all epochs."""
@@ -69,35 +69,102 @@ def time_unit(instance: ScheduleInstance) -> float:
     return float(2.0 ** np.round(np.log2(instance.duration.mean())))
 
 
-def fill_event(block: Any, instance: ScheduleInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Put the order of completions and the lengths of what runs between them on a Block.
+class Event(Formulation[ScheduleInstance, ScheduleSolution]):
+    """The order of completions and the lengths of what runs between them.
 
     Public components: Var `completes` [job, position], 1 if the job is the position-th to complete; Var `length`
     [position, epoch, number of the set], in `time_unit`s, whole with a slot; Var `passed` [position, epoch], 1 if the
     completion of the position lies at or after the end of the epoch; Expression `completion` [position], in units from
     the first arrival; Expression `objective_value`, in s.
 
-    Parameters
-    ----------
-    block : ConcreteModel or Block, empty
-    instance : the jobs, few enough for their sets
-
     Raises
     ------
     ModelTooLargeError
         If too many sets of jobs can run at once.
     """
-    n = len(instance.jobs)
-    cells = _cells(instance)
-    require_size("schedule event", n * (n + sum(len(sets) + 2 for sets in cells.sets)))
-    with PauseGC():
-        _add_variables(block, instance, cells)
-        _add_order(block, instance, cells)
-        _add_path(block, instance, cells)
-        _add_objective(block, instance, cells)
+
+    name = "event"
+    sense = "minimise"
+
+    def _fill(self, block: Pyomo, instance: ScheduleInstance) -> None:
+        n = len(instance.jobs)
+        cells = _cells(instance)
+        require_size("schedule event", n * (n + sum(len(sets) + 2 for sets in cells.sets)))
+        with PauseGC():
+            _add_variables(block, instance, cells)
+            _add_order(block, instance, cells)
+            _add_path(block, instance, cells)
+            _add_objective(block, instance, cells)
+
+    def _read(self, block: Pyomo, instance: ScheduleInstance) -> ScheduleSolution:
+        """Return the schedule that the values of `length` say, with every running time met exactly.
+
+        Stretches follow each other in order of epoch and position. A job leaves its sets once it has run for d_j; what
+        the solver's tolerances lack of that is added to the last stretch that has it.
+        """
+        cells, unit = _cells(instance), time_unit(instance)
+        chosen = []
+        for k, a, s in sorted(block.length, key=lambda key: (key[1], key[0], key[2])):
+            amount = float(value(block.length[k, a, s]))
+            amount = round(amount) if instance.slot is not None else amount
+            if s >= 0 and amount > 1e-9:
+                chosen.append((a, cells.sets[a][s], amount * unit))
+        final = {j: index for index, (_, members, _) in enumerate(chosen) for j in members}
+        left = instance.duration.tolist()
+        runs: list[list[Run]] = [[] for _ in left]
+        now = cells.epochs[0].start
+        for index, (a, members, amount) in enumerate(chosen):
+            now = max(now, cells.epochs[a].start)
+            working = [j for j in members if left[j] > 0]
+            lacking = max((left[j] for j in working if final[j] == index), default=0.0)
+            places = packing(instance, tuple(working)) or {}
+            seconds = max(amount, lacking)
+            for j in working:
+                ends = left[j] <= seconds * (1 + 1e-12)
+                _append(runs[j], Run(now, now + (left[j] if ends else seconds), places[j]))
+                left[j] = 0.0 if ends else left[j] - seconds
+            now += seconds
+        return ScheduleSolution(tuple(map(tuple, runs)))
+
+    def _hint(self, block: Pyomo, instance: ScheduleInstance, solution: ScheduleSolution) -> None:
+        """Set every variable to a Solution, for a warm start; jobs are added to sets that have room for them."""
+        cells, unit = _cells(instance), time_unit(instance)
+        ends = np.array([runs[-1].end for runs in solution.runs])
+        order = np.argsort(ends, kind="stable")
+        completion = ends[order]
+        for variable in (block.completes, block.length, block.passed):
+            for item in variable.values():
+                item.set_value(0)
+        for position, j in enumerate(order.tolist(), start=1):
+            block.completes[instance.jobs[j], position].set_value(1)
+            for a, epoch in enumerate(cells.epochs[:-1]):
+                block.passed[position, a].set_value(int(completion[position - 1] >= epoch.end))
+        if block.component("job_completion") is not None:
+            for job, end in zip(instance.jobs, ends.tolist(), strict=True):
+                block.job_completion[job].set_value((end - cells.epochs[0].start) / unit)
+        lengths: dict[tuple[int, int, int], float] = {}
+        times = sorted(
+            {t for runs in solution.runs for run in runs for t in (run.start, run.end)}
+            | {e.start for e in cells.epochs}
+        )
+        for start, end in pairwise(times):
+            a = max(number for number, epoch in enumerate(cells.epochs) if epoch.start <= start)
+            k = int(np.searchsorted(completion, start, side="right")) + 1
+            running = {
+                j for j, runs in enumerate(solution.runs) if any(r.start <= start and r.end >= end for r in runs)
+            }
+            if k > len(order):
+                break
+            s = -1 if not running else next(s for s, members in enumerate(cells.sets[a]) if running <= set(members))
+            lengths[k, a, s] = lengths.get((k, a, s), 0.0) + (end - start) / unit
+        for key, amount in lengths.items():
+            block.length[key].set_value(round(amount) if instance.slot is not None else amount)
 
 
-def _add_variables(block: Any, instance: ScheduleInstance, cells: _Cells) -> None:  # noqa: ANN401 - Pyomo is untyped
+event = Event()
+
+
+def _add_variables(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> None:
     positions = range(1, len(instance.jobs) + 1)
     numbers = range(len(cells.epochs))
     block.jobs = Set(initialize=list(instance.jobs))
@@ -113,11 +180,11 @@ def _add_variables(block: Any, instance: ScheduleInstance, cells: _Cells) -> Non
     block.passed = Var(block.positions, [a for a in numbers if a < len(numbers) - 1], domain=Binary)
 
 
-def _in_cell(block: Any, cells: _Cells, k: int, a: int) -> list[Any]:  # noqa: ANN401 - Pyomo is untyped
+def _in_cell(block: Pyomo, cells: _Cells, k: int, a: int) -> list[Pyomo]:
     return [block.length[k, a, s] for s in range(-1, len(cells.sets[a]))]
 
 
-def _add_order(block: Any, instance: ScheduleInstance, cells: _Cells) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_order(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> None:
     positions = list(block.positions)
     unit = time_unit(instance)
     block.one_position_per_job = Constraint(
@@ -130,7 +197,7 @@ def _add_order(block: Any, instance: ScheduleInstance, cells: _Cells) -> None:  
     for j, job in enumerate(instance.jobs):
         having = [(a, s) for a, sets in enumerate(cells.sets) for s, members in enumerate(sets) if j in members]
         need = float(instance.duration[j]) / unit
-        done: list[Any] = []
+        done: list[Pyomo] = []
         for k in positions:
             done += [block.length[k, a, s] for a, s in having]
             by_then = [block.completes[job, before] for before in positions[:k]]
@@ -138,29 +205,29 @@ def _add_order(block: Any, instance: ScheduleInstance, cells: _Cells) -> None:  
     block.work_done = Constraint(block.jobs, block.positions, rule=lambda _, job, k: rows[job, k])
 
 
-def _add_path(block: Any, instance: ScheduleInstance, cells: _Cells) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_path(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> None:
     """Add the rows that make the cells in use a path: epochs one after the other, each one filled before the next."""
     unit, last = time_unit(instance), len(cells.epochs) - 1
     positions = list(block.positions)
     pairs = [(k, a) for k in positions for a in block.epochs]
     closed = [(k, a) for k, a in pairs if a < last]
 
-    def within(_: Any, k: int, a: int) -> Any:  # noqa: ANN401
+    def within(_: Pyomo, k: int, a: int) -> Pyomo:
         length = cells.length(a) / unit
         cell = _in_cell(block, cells, k, a)
         if k == 1 or a == last:
             return (None, sum_of(cell), length)
         return (None, linear([1.0] * len(cell) + [length], [*cell, block.passed[k - 1, a]]), length)
 
-    def after(_: Any, k: int, a: int) -> Any:  # noqa: ANN401
+    def after(_: Pyomo, k: int, a: int) -> Pyomo:
         cell = _in_cell(block, cells, k, a)
         return (None, linear([1.0] * len(cell) + [-cells.length(a) / unit], [*cell, block.passed[k, a - 1]]), 0)
 
-    def filled(_: Any, k: int, a: int) -> Any:  # noqa: ANN401
+    def filled(_: Pyomo, k: int, a: int) -> Pyomo:
         cell = [item for before in positions[:k] for item in _in_cell(block, cells, before, a)]
         return (0, linear([1.0] * len(cell) + [-cells.length(a) / unit], [*cell, block.passed[k, a]]), None)
 
-    def capacity(_: Any, a: int) -> Any:  # noqa: ANN401
+    def capacity(_: Pyomo, a: int) -> Pyomo:
         cell = [item for k in positions for item in _in_cell(block, cells, k, a)]
         return (None, sum_of(cell), cells.length(a) / unit)
 
@@ -178,12 +245,12 @@ def _add_path(block: Any, instance: ScheduleInstance, cells: _Cells) -> None:  #
     )
 
 
-def _arrival_row(block: Any, instance: ScheduleInstance, cells: _Cells, j: int, k: int) -> Any:  # noqa: ANN401
+def _arrival_row(block: Pyomo, instance: ScheduleInstance, cells: _Cells, j: int, k: int) -> Pyomo:
     before = max(a for a, epoch in enumerate(cells.epochs) if epoch.end <= instance.arrival[j])
     return (None, linear([1, -1], [block.completes[instance.jobs[j], k], block.passed[k, before]]), 0)
 
 
-def _add_objective(block: Any, instance: ScheduleInstance, cells: _Cells) -> None:  # noqa: ANN401 - Pyomo is untyped
+def _add_objective(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> None:
     unit, positions = time_unit(instance), list(block.positions)
     start = cells.epochs[0].start
     lengths = {k: [item for a in block.epochs for item in _in_cell(block, cells, k, a)] for k in positions}
@@ -219,92 +286,8 @@ def _add_objective(block: Any, instance: ScheduleInstance, cells: _Cells) -> Non
     block.objective_value = Expression(expr=linear(shares, list(block.job_completion.values()), constant=-late))
 
 
-def event_model(instance: ScheduleInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return a ConcreteModel of form `event` with its Objective; see `fill_event`."""
-    return minimising(fill_event, instance)
-
-
-def read_event(block: Any, instance: ScheduleInstance) -> ScheduleSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the schedule that the values of `length` say, with every running time met exactly.
-
-    Stretches follow each other in order of epoch and position. A job leaves its sets once it has run for d_j; what the
-    solver's tolerances lack of that is added to the last stretch that has it.
-
-    Parameters
-    ----------
-    block : a filled Block whose variables have values
-    instance : the jobs
-
-    Returns
-    -------
-    ScheduleSolution
-    """
-    cells, unit = _cells(instance), time_unit(instance)
-    chosen = []
-    for k, a, s in sorted(block.length, key=lambda key: (key[1], key[0], key[2])):
-        amount = float(value(block.length[k, a, s]))
-        amount = round(amount) if instance.slot is not None else amount
-        if s >= 0 and amount > 1e-9:
-            chosen.append((a, cells.sets[a][s], amount * unit))
-    final = {j: index for index, (_, members, _) in enumerate(chosen) for j in members}
-    left = instance.duration.tolist()
-    runs: list[list[Run]] = [[] for _ in left]
-    now = cells.epochs[0].start
-    for index, (a, members, amount) in enumerate(chosen):
-        now = max(now, cells.epochs[a].start)
-        working = [j for j in members if left[j] > 0]
-        lacking = max((left[j] for j in working if final[j] == index), default=0.0)
-        places = packing(instance, tuple(working)) or {}
-        seconds = max(amount, lacking)
-        for j in working:
-            ends = left[j] <= seconds * (1 + 1e-12)
-            _append(runs[j], Run(now, now + (left[j] if ends else seconds), places[j]))
-            left[j] = 0.0 if ends else left[j] - seconds
-        now += seconds
-    return ScheduleSolution(tuple(map(tuple, runs)))
-
-
 def _append(runs: list[Run], run: Run) -> None:
     """Add a run, as a part of the one before where that is the same."""
     if runs and runs[-1].end == run.start and runs[-1].places == run.places:
         run = Run(runs.pop().start, run.end, run.places)
     runs.append(run)
-
-
-def hint_event(block: Any, instance: ScheduleInstance, solution: ScheduleSolution) -> None:  # noqa: ANN401 - Pyomo is untyped
-    """Set every variable to a Solution, for a warm start; jobs are added to sets that have room for them.
-
-    Parameters
-    ----------
-    block : a filled Block
-    instance : the jobs
-    solution : a feasible schedule
-    """
-    cells, unit = _cells(instance), time_unit(instance)
-    ends = np.array([runs[-1].end for runs in solution.runs])
-    order = np.argsort(ends, kind="stable")
-    completion = ends[order]
-    for variable in (block.completes, block.length, block.passed):
-        for item in variable.values():
-            item.set_value(0)
-    for position, j in enumerate(order.tolist(), start=1):
-        block.completes[instance.jobs[j], position].set_value(1)
-        for a, epoch in enumerate(cells.epochs[:-1]):
-            block.passed[position, a].set_value(int(completion[position - 1] >= epoch.end))
-    if block.component("job_completion") is not None:
-        for job, end in zip(instance.jobs, ends.tolist(), strict=True):
-            block.job_completion[job].set_value((end - cells.epochs[0].start) / unit)
-    lengths: dict[tuple[int, int, int], float] = {}
-    times = sorted(
-        {t for runs in solution.runs for run in runs for t in (run.start, run.end)} | {e.start for e in cells.epochs}
-    )
-    for start, end in pairwise(times):
-        a = max(number for number, epoch in enumerate(cells.epochs) if epoch.start <= start)
-        k = int(np.searchsorted(completion, start, side="right")) + 1
-        running = {j for j, runs in enumerate(solution.runs) if any(r.start <= start and r.end >= end for r in runs)}
-        if k > len(order):
-            break
-        s = -1 if not running else next(s for s, members in enumerate(cells.sets[a]) if running <= set(members))
-        lengths[k, a, s] = lengths.get((k, a, s), 0.0) + (end - start) / unit
-    for key, amount in lengths.items():
-        block.length[key].set_value(round(amount) if instance.slot is not None else amount)

@@ -1,0 +1,23 @@
+"""The objective that both formulations of `threshold` share."""
+
+from __future__ import annotations
+
+from pyomo.environ import Expression
+
+from gangopt.base.types import Pyomo
+from gangopt.formulations import rows
+from gangopt.instances.threshold.instance import ThresholdInstance
+
+__all__ = ["add_objective"]
+
+
+def add_objective(block: Pyomo, instance: ThresholdInstance) -> None:
+    """Add `objective_value`, the weighted number of errors.
+
+    Parameters
+    ----------
+    block : Block with the Var `error` [job]
+    instance : the history
+    """
+    errors = [block.error[job] for job in instance.jobs]
+    block.objective_value = Expression(expr=rows.linear(instance.job_weights.tolist(), errors))
