@@ -56,7 +56,8 @@ class Entry:
 
 
 def _folder(noun: str) -> Traversable:
-    return resources.files("gangopt.instances") / "library" / noun
+    package = problems[noun].library
+    return resources.files("gangopt.instances") / "library" / noun if package is None else resources.files(package)
 
 
 @cache

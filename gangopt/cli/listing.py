@@ -1,19 +1,24 @@
-"""What `gangopt list` prints: named instances with what is proven, generator families, clusters."""
+"""What `gangopt list` prints: named instances with what is proven, generator families, clusters, and file formats."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
 from gangopt.catalogue import entry, families, names
 from gangopt.instances.workload.catalogue import workload_templates
 from gangopt.registry.records import problems
 
+if TYPE_CHECKING:
+    from gangopt.instances.workload.machines import ClusterFormat
+    from gangopt.instances.workload.reading import Format
+
 __all__ = ["listing_json", "listing_text"]
 
 
 def listing_json(pattern: str) -> dict[str, Any]:
-    """Return the instances, families and clusters that match a pattern.
+    """Return the instances, families, clusters and formats that match a pattern.
 
     Parameters
     ----------
@@ -22,13 +27,15 @@ def listing_json(pattern: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        `instances`, `families` and `clusters`, lists of records.
+        `instances`, `families`, `clusters`, `workload_formats` and `cluster_formats`, lists of records.
 
     Raises
     ------
     InputError
         If nothing matches.
     """
+    from gangopt.instances.workload.machines import CLUSTER_FORMATS
+    from gangopt.instances.workload.recognition import FORMATS
     from gangopt.topology import cluster_names, named_cluster
 
     instances = [vars(record) for name in names(pattern) if (record := entry(name)) is not None]
@@ -47,9 +54,21 @@ def listing_json(pattern: str) -> dict[str, Any]:
         ]
     matching = cluster_names(pattern if any(mark in pattern for mark in "*?[") else f"*{pattern}*")
     clusters = [{"name": name, "description": named_cluster(name).description} for name in matching]
-    if not (instances or made or clusters):
+    logs, machines = ({}, {}) if word in problems else (FORMATS, CLUSTER_FORMATS)
+    listing = {
+        "instances": instances,
+        "families": made,
+        "clusters": clusters,
+        "workload_formats": _named(logs, word),
+        "cluster_formats": _named(machines, word),
+    }
+    if not any(listing.values()):
         raise InputError(f"nothing matches {pattern!r}; `gangopt list` prints everything")
-    return {"instances": instances, "families": made, "clusters": clusters}
+    return listing
+
+
+def _named(formats: Mapping[str, Format] | Mapping[str, ClusterFormat], word: str) -> list[dict[str, str]]:
+    return [{"name": item.name, "summary": item.summary} for item in formats.values() if word in item.name]
 
 
 def listing_text(pattern: str) -> str:
@@ -75,6 +94,9 @@ def listing_text(pattern: str) -> str:
         lines += _section(
             "clusters", [(item["name"], "", _sentence(item["description"])) for item in listing["clusters"]]
         )
+    for key, title in (("workload_formats", "formats of job logs"), ("cluster_formats", "formats of machine lists")):
+        if listing[key]:
+            lines += _section(title, [(item["name"], "", item["summary"]) for item in listing[key]])
     return "\n".join(lines).strip("\n")
 
 

@@ -7,11 +7,15 @@ import errno
 import io
 import os
 import sys
+import warnings
+from collections.abc import Callable
+from typing import TextIO
 
 import typer
 
 from gangopt.base import interrupts
 from gangopt.base.errors import GangoptError, InputError, shorten
+from gangopt.base.plugins import PluginWarning
 from gangopt.cli.commands import app
 from gangopt.cli.output import INTERRUPTED
 
@@ -48,6 +52,12 @@ def run_command(arguments: list[str]) -> int:
     """
     _print_what_the_terminal_can()
     interrupts.reset()
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning(warnings.showwarning)
+        return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
     try:
         code = app(arguments or ["--help"], standalone_mode=False)
         if sys.stdout is not None:
@@ -59,6 +69,24 @@ def run_command(arguments: list[str]) -> int:
         return _complain(error)
     # typer turns Ctrl-C into this code, older releases into Abort
     return _complain(KeyboardInterrupt()) if code == INTERRUPTED else code if isinstance(code, int) else 0
+
+
+def _show_warning(otherwise: Callable[..., None]) -> Callable[..., None]:
+    """Return what prints one line for an entry point that cannot be used, and leaves other warnings as they are."""
+
+    def show(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: TextIO | str | None
+    ) -> None:
+        if issubclass(category, PluginWarning):
+            _print_line(str(message))
+        else:
+            otherwise(message, category, filename, lineno, *rest)
+
+    return show
+
+
+def _print_line(text: str) -> None:
+    sys.stderr.write(f"gangopt: {''.join(map(_visible, text))}\n")
 
 
 def _print_what_the_terminal_can() -> None:
@@ -79,7 +107,7 @@ def _complain(error: BaseException) -> int:
         raise error
     code, text = expected or (2, str(error.format_message()))  # type: ignore[attr-defined]
     line = shorten(text or str(error), LONGEST_LINE) or type(error).__name__
-    sys.stderr.write(f"gangopt: {''.join(map(_visible, line))}\n")
+    _print_line(line)
     return code
 
 

@@ -1,18 +1,19 @@
 """One record a decision, which ties its instance, forms, methods and generators together by name.
 
 Everything is referred to as `module:attribute` and imported when it is used, so that listing decisions loads no solver.
-Adding a decision means its own files and one record in `gangopt/registry/records/`.
+Adding a decision means its own files and one record, in `gangopt/registry/records/` or, from another distribution,
+behind an entry point of the group `gangopt.problems`.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from gangopt.base.arguments import Parameter, bind, join_name, parameters_of, split_name, unknown
 from gangopt.base.errors import InputError
+from gangopt.base.plugins import Extensible, resolve
 
 if TYPE_CHECKING:
     from gangopt.base.contract import Instance
@@ -23,22 +24,6 @@ __all__ = ["AnyProblem", "Family", "Form", "Method", "Problem", "Registry", "res
 
 InstanceT = TypeVar("InstanceT", bound="Instance")
 SolutionT = TypeVar("SolutionT")
-
-
-def resolve(target: str) -> Any:
-    """Import `module:attribute` and return the attribute.
-
-    Parameters
-    ----------
-    target : module path and attribute, joined by a colon
-
-    Returns
-    -------
-    object
-        The attribute.
-    """
-    module, _, attribute = target.partition(":")
-    return getattr(importlib.import_module(module), attribute)
 
 
 @dataclass(frozen=True)
@@ -155,6 +140,8 @@ class Problem(Generic[InstanceT, SolutionT]):
     """
     bound_metric: str | None = None
     """Metric that `row_bound` rests on: a row's bound holds for every solution with no more of it than the row has."""
+    library: str | None = None
+    """Package with `index.json` and the files of the named instances; None for this package's own library."""
     describe: str | None = None
     """`(instance) -> str`: the text of `gangopt show`."""
     describe_solution: str | None = None
@@ -200,24 +187,10 @@ AnyProblem: TypeAlias = Problem[Any, Any]
 """A decision of whatever types."""
 
 
-class Registry(Mapping[str, AnyProblem]):
-    """The decisions by noun, in a fixed order."""
+class Registry(Extensible[AnyProblem]):
+    """The decisions by noun: those of this package in alphabetical order, then those of entry points."""
 
     def __init__(self, problems: tuple[AnyProblem, ...]) -> None:
-        self._problems = {item.noun: item for item in problems}
-        if len(self._problems) != len(problems):
+        if len({item.noun for item in problems}) != len(problems):
             raise InputError("two decisions of one noun in the registry")
-
-    def __getitem__(self, noun: str) -> AnyProblem:
-        if noun not in self._problems:
-            raise unknown("decision", str(noun), list(self._problems))
-        return self._problems[noun]
-
-    def __contains__(self, noun: object) -> bool:
-        return noun in self._problems
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._problems)
-
-    def __len__(self) -> int:
-        return len(self._problems)
+        super().__init__("decision", "gangopt.problems", Problem, lambda item: item.noun, problems)

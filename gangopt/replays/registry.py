@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gangopt.base.arguments import bind, join_name, parameters_of, split_name, unknown
-from gangopt.registry.problem import resolve
+from gangopt.base.arguments import bind, join_name, parameters_of, split_name
+from gangopt.base.plugins import Extensible, resolve
 
 if TYPE_CHECKING:
     from gangopt.replays.records import Policy
@@ -37,30 +36,16 @@ class PolicyRecord:
     machines: bool = False
     elastic: bool = False
 
-    def make(self, **options: Any) -> Policy:  # noqa: ANN401 - options are checked by `bind`
+    def make(self, **options: Any) -> Policy:
         """Return a policy with these options."""
         return resolve(self.target)(**options)  # type: ignore[no-any-return]
 
 
-class Policies(Mapping[str, PolicyRecord]):
-    """Policy records by name, in a fixed order."""
+class Policies(Extensible[PolicyRecord]):
+    """Policy records by name: those of this package in a fixed order, then those of entry points."""
 
     def __init__(self, records: tuple[PolicyRecord, ...]) -> None:
-        self._records = {item.name: item for item in records}
-
-    def __getitem__(self, name: str) -> PolicyRecord:
-        if name not in self._records:
-            raise unknown("policy", str(name), list(self._records))
-        return self._records[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._records
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._records)
-
-    def __len__(self) -> int:
-        return len(self._records)
+        super().__init__("policy", "gangopt.policies", PolicyRecord, lambda item: item.name, records)
 
     def make(self, text: str) -> tuple[Policy, PolicyRecord, str]:
         """Return a policy, its record and its canonical name from `name` or `name?option=value`.

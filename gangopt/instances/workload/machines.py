@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gangopt.base.errors import InputError
+from gangopt.base.plugins import Extensible, resolve
 from gangopt.instances.workload.columns import shown
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.rows import Rows, header_of, read_bytes, read_rows
@@ -15,7 +17,7 @@ from gangopt.instances.workload.rows import Rows, header_of, read_bytes, read_ro
 if TYPE_CHECKING:
     from gangopt.topology import Cluster
 
-__all__ = ["load_machines"]
+__all__ = ["CLUSTER_FORMATS", "ClusterFormat", "load_machines"]
 
 _TIRESIAS = ("num_switch", "num_node_p_switch", "num_gpu_p_node", "num_cpu_p_node", "mem_p_node")
 _OPENB = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
@@ -24,12 +26,52 @@ _PHILLY = ("machineId", "number of GPUs", "single GPU mem")
 MAX_GPUS = 1_000_000
 
 
+@dataclass(frozen=True)
+class ClusterFormat:
+    """One format of lists of machines.
+
+    Attributes
+    ----------
+    name : for messages
+    summary : one line
+    target : `module:function` that takes the rows of the file, with the columns as text, and its path, and returns the
+        Cluster
+    columns : column names of the header; a file has the format if it has all of them
+    """
+
+    name: str
+    summary: str
+    target: str
+    columns: tuple[str, ...]
+
+    def reader(self) -> Callable[[Rows, Path], Cluster]:
+        """Import and return the function."""
+        return cast("Callable[[Rows, Path], Cluster]", resolve(self.target))
+
+
+_HOME = "gangopt.instances.workload.machines"
+
+CLUSTER_FORMATS: Mapping[str, ClusterFormat] = Extensible(
+    "cluster format",
+    "gangopt.cluster_formats",
+    ClusterFormat,
+    lambda item: item.name,
+    (
+        ClusterFormat("tiresias", "Tiresias's cluster file", f"{_HOME}:_tiresias", _TIRESIAS),
+        ClusterFormat("openb", "openb's nodes", f"{_HOME}:_openb", _OPENB),
+        ClusterFormat("philly", "Philly's machine list", f"{_HOME}:_philly", _PHILLY),
+    ),
+)
+"""Formats of lists of machines by name, in the order in which a file is tried: those of entry points last."""
+
+
 def load_machines(name_or_path: str | os.PathLike[str]) -> Cluster:
     """Return a named cluster, one in node-link JSON, or the cluster of a public list of machines.
 
     Lists are recognised by their columns. Tiresias: switches are racks, mem_p_node is GB. openb: cpu_milli / 1000 are
     cores, memory_mib / 1024 GB; nodes keep their names and have one rack. Philly: machines keep their names and have
-    one rack; the memory of one GPU is kept as resource `gpu_memory` in GB.
+    one rack; the memory of one GPU is kept as resource `gpu_memory` in GB. Entry points of the group
+    `gangopt.cluster_formats` add others.
 
     Raises
     ------
@@ -43,15 +85,14 @@ def load_machines(name_or_path: str | os.PathLike[str]) -> Cluster:
         return load_cluster(name_or_path)
     data = read_bytes(path)
     header = header_of(data)
-    readers = ((_TIRESIAS, _tiresias), (_OPENB, _openb), (_PHILLY, _philly))
-    for columns, reader in readers:
-        if set(columns) <= set(header):
+    for form in CLUSTER_FORMATS.values():
+        if set(form.columns) <= set(header):
             rows = read_rows(data, Tally(str(path)))
-            rows.ignore_others(columns)
-            return reader(rows, path)
+            rows.ignore_others(form.columns)
+            return form.reader()(rows, path)
     raise InputError(
-        f"{path}: no list of machines has the columns {', '.join(map(shown, header[:6]))}; known: Tiresias's cluster "
-        "file, openb's nodes, Philly's machine list, node-link JSON"
+        f"{path}: no list of machines has the columns {', '.join(map(shown, header[:6]))}; known: "
+        f"{', '.join(form.summary for form in CLUSTER_FORMATS.values())}, node-link JSON"
     )
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import cast
 
-from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.columns import COLUMNS
 from gangopt.instances.workload.files import REQUIRED, headers_of, missing_column
+from gangopt.base.plugins import Extensible
 from gangopt.instances.workload.formats import (
     adaptdl,
     elasticflow,
@@ -32,8 +31,14 @@ __all__ = ["FORMATS", "format_named", "reader_of", "recognise"]
 # muri and elasticflow before tiresias: their columns contain those of tiresias
 _READERS = (muri, elasticflow, tiresias, adaptdl, helios, openb, pai, gavel, shockwave, philly)
 
-FORMATS: Mapping[str, Format] = MappingProxyType({module.FORMAT.name: module.FORMAT for module in _READERS})
-"""Formats of public logs by name, in the order in which a file is tried."""
+FORMATS: Mapping[str, Format] = Extensible(
+    "format of job logs",
+    "gangopt.workload_formats",
+    Format,
+    lambda item: item.name,
+    tuple(module.FORMAT for module in _READERS),
+)
+"""Formats of public logs by name, in the order in which a file is tried: those of entry points last."""
 
 _OTHERS = (
     (("num_switch", "num_node_p_switch", "num_gpu_p_node"), "a cluster of the Tiresias simulator"),
@@ -51,8 +56,6 @@ _OTHERS = (
 
 def format_named(name: str) -> Format:
     """Return a format by name; an unknown name is an InputError."""
-    if name not in FORMATS:
-        raise unknown("format of job logs", name, list(FORMATS))
     return FORMATS[name]
 
 
