@@ -1,4 +1,4 @@
-"""What is found by name: targets `module:attribute`, and things to which other distributions add by entry points."""
+"""Lookup by name: targets `module:attribute`, and registries that other distributions extend by entry points."""
 
 from __future__ import annotations
 
@@ -25,34 +25,39 @@ def resolve(target: str) -> Any:
 
     Parameters
     ----------
-    target : module path and attribute, joined by a colon
+    target : str
+        Module path and attribute, joined by a colon.
 
     Returns
     -------
     object
-        The attribute.
     """
     module, _, attribute = target.partition(":")
     return getattr(importlib.import_module(module), attribute)
 
 
 class PluginWarning(UserWarning):
-    """An entry point of another distribution cannot be used; everything else works."""
+    """An entry point of another distribution is ignored because it cannot be used."""
 
 
 class Extensible(Mapping[str, Item], Generic[Item]):
-    """Things of this package by name, and behind them those of entry points by theirs.
+    """Registry of records by name: those of this package first, then those of entry points.
 
-    Entry points are looked for when a name is asked for that is none of this package's, or when all are wanted. One
-    that cannot be used is left out with a `PluginWarning` that names its distribution.
+    Entry points are loaded only if a name is not one of this package's, or on iteration over all names. Each one that
+    cannot be used is ignored with a `PluginWarning` that names its distribution.
 
     Parameters
     ----------
-    what : what messages call a thing, as `policy`
-    group : the group of entry points, each the name of a thing and `module:attribute` of its record
-    kind : type of the records
-    name_of : returns the name of a record
-    own : the records of this package
+    what : str
+        Kind of record in messages, e.g. `policy`.
+    group : str
+        Group of the entry points. Each has the name of its record and refers to it as `module:attribute`.
+    kind : type
+        Type of the records.
+    name_of : callable
+        Returns the name of a record.
+    own : tuple
+        Records of this package.
     """
 
     def __init__(
@@ -88,10 +93,10 @@ class Extensible(Mapping[str, Item], Generic[Item]):
         from importlib.metadata import entry_points
 
         found: dict[str, Item] = {}
-        homes = dict.fromkeys(self._own, "gangopt itself")
+        homes = dict.fromkeys(self._own, "gangopt")
         for home, point in sorted(((_home(item), item) for item in entry_points(group=self._group)), key=_order):
             if point.name in homes:
-                _warn(home, point, f"{homes[point.name]} has a {self._what} of this name")
+                _warn(home, point, f"duplicate {self._what}, already provided by {homes[point.name]}")
                 continue
             try:
                 item = point.load()
@@ -99,9 +104,9 @@ class Extensible(Mapping[str, Item], Generic[Item]):
                 _warn(home, point, f"cannot be loaded ({type(error).__name__}: {error})")
                 continue
             if not isinstance(item, self._kind):
-                _warn(home, point, f"{point.value} is a {type(item).__name__}, a {self._kind.__name__} is needed")
+                _warn(home, point, f"{point.value} must be a {self._kind.__name__} (got a {type(item).__name__})")
             elif self._name_of(item) != point.name:
-                _warn(home, point, f"{point.value} has the name {self._name_of(item)!r}")
+                _warn(home, point, f"{point.value} must have the name of the entry point (got {self._name_of(item)!r})")
             else:
                 found[point.name], homes[point.name] = item, home
         return found

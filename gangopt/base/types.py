@@ -1,4 +1,4 @@
-"""Names of the types that many modules share."""
+"""Type aliases shared by many modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 Pyomo: TypeAlias = Any
-"""Anything of Pyomo's, which has no types of its own: a Block, a Var, an expression, the value of a rule."""
+"""An object of Pyomo, which has no type annotations: a block, a variable, an expression, the result of a rule."""
 
 Sense: TypeAlias = Literal["minimise", "maximise"]
-"""What is better, less or more of an objective."""
+"""Sense of an objective."""

@@ -72,7 +72,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _show_warning(otherwise: Callable[..., None]) -> Callable[..., None]:
-    """Return what prints one line for an entry point that cannot be used, and leaves other warnings as they are."""
+    """Return a handler that prints a `PluginWarning` as one line and passes on other warnings."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: TextIO | str | None

@@ -1,6 +1,6 @@
-"""The contract of a formulation: a Block of its own, an instance of its decision, and values to read.
+"""Base class of all formulations, and the checks of blocks, instances and solutions that it makes.
 
-A filled Block remembers formulation and instance, so that a Solution is never read from another one's variables.
+A filled block remembers its formulation and instance, so that no solution is read from the variables of another.
 """
 
 from __future__ import annotations
@@ -26,19 +26,24 @@ _RECORD = "_gangopt_form"
 
 
 class Formulation(ABC, Generic[InstanceT, SolutionT]):
-    """One explicit Pyomo model of a decision: an instance in, a filled Block out.
+    """A Pyomo model of a problem: takes an instance, fills a block.
 
-    A subclass names its types, as `class Places(Formulation[AuctionInstance, AuctionSolution])`, sets `name` and
-    `sense`, and defines `_fill`, `_read` and `_hint`; what they are called with is checked here. Options of a
-    formulation, such as columns that the caller has already, are fields of its class: `Choice(columns)`.
+    Subclasses name the types of the problem, as in `class Places(Formulation[AuctionInstance, AuctionSolution])`, set
+    `name` and `sense`, and implement `_fill`, `_read` and `_hint`; the public methods check the arguments first.
+    Options of a formulation, such as precomputed columns, are fields of its class: `Choice(columns).model(instance)`.
 
     Attributes
     ----------
-    name : of the formulation, unique in its decision
-    sense : of `objective_value`, that of the decision
-    linear : whether a linear solver takes it
-    relaxes : whether its optimum is only a bound: the Solution read from it may be worse
-    instance_type, solution_type : of the decision
+    name : str
+        Name of the formulation, unique within its problem.
+    sense : {"minimise", "maximise"}
+        Sense of `objective_value`, equal to that of the problem.
+    linear : bool
+        Whether linear solvers accept the model.
+    relaxes : bool
+        Whether the optimum is only a bound: the solution read from it may be worse.
+    instance_type, solution_type : type
+        Types of the problem, taken from the type parameters.
     """
 
     name: ClassVar[str]
@@ -56,26 +61,28 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
 
     @property
     def noun(self) -> str:
-        """The decision."""
+        """Name of the problem."""
         return self.instance_type.noun
 
     def __str__(self) -> str:
         return f"form {self.name} of {self.noun}"
 
     def fill(self, block: Pyomo, instance: InstanceT) -> None:
-        """Put sets, variables, constraints and `objective_value` on a Block.
+        """Add sets, variables, constraints and `objective_value` to a block.
 
         Parameters
         ----------
-        block : ConcreteModel, Block or member of an indexed Block that holds no form yet
-        instance : what is to be decided
+        block : Block
+            A constructed ConcreteModel, Block or member of an indexed Block that holds no formulation yet.
+        instance : Instance
+            Data of the model.
 
         Raises
         ------
         InputError
-            If the Block or the instance does not fit.
+            If the instance is of another problem, or the block cannot be filled.
         ModelTooLargeError
-            If there would be more columns than are built.
+            If the model would have more columns than are built.
         """
         check_kind(instance, self.instance_type, str(self))
         check_empty(block, str(self))
@@ -83,15 +90,21 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         remember(block, str(self), instance)
 
     def model(self, instance: InstanceT) -> Pyomo:
-        """Return a ConcreteModel of the instance, with the Objective `objective`.
+        """Return a model of the instance with the objective `objective`.
 
         Parameters
         ----------
-        instance : what is to be decided; the model has its name
+        instance : Instance
+            Data of the model, which is named after it.
 
         Returns
         -------
         ConcreteModel
+
+        Raises
+        ------
+        InputError, ModelTooLargeError
+            See `fill`.
         """
         check_kind(instance, self.instance_type, str(self))
         model = ConcreteModel(name=instance.name)
@@ -101,12 +114,14 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         return model
 
     def read(self, block: Pyomo, instance: InstanceT) -> SolutionT:
-        """Return the Solution that the values of a Block's variables say.
+        """Return the solution given by the values of the variables of a block.
 
         Parameters
         ----------
-        block : filled by this formulation, its variables with values
-        instance : what it is filled with; equal content is enough
+        block : Block
+            A block filled by this formulation, with a value for every variable.
+        instance : Instance
+            The instance that the block was filled with, or one of equal content.
 
         Returns
         -------
@@ -115,25 +130,28 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         Raises
         ------
         InputError
-            If the Block holds something else, or a variable has no value.
+            If the block holds another formulation or instance, or a variable has no value.
         """
         check_kind(instance, self.instance_type, str(self))
         check_filled(block, str(self), instance)
         return read_values(self._read, block, str(self), instance)
 
     def hint(self, block: Pyomo, instance: InstanceT, solution: SolutionT) -> None:
-        """Set the values of a Block's variables to those of a Solution, for a warm start.
+        """Set the variables of a block to a solution, for a warm start.
 
         Parameters
         ----------
-        block : filled by this formulation
-        instance : what it is filled with; equal content is enough
-        solution : a feasible Solution
+        block : Block
+            A block filled by this formulation.
+        instance : Instance
+            The instance that the block was filled with, or one of equal content.
+        solution : Solution
+            A feasible solution.
 
         Raises
         ------
         InputError
-            If the Block holds something else, or the solution is of another decision.
+            If the block holds another formulation or instance, or the solution is of another problem.
         """
         check_kind(instance, self.instance_type, str(self))
         check_filled(block, str(self), instance)
@@ -141,17 +159,19 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         self._hint(block, instance, solution)
 
     def report(self, instance: InstanceT, value: float) -> float:
-        """Return the decision's objective that a value of `objective_value` stands for; it grows with the value.
+        """Convert a value of `objective_value` to the objective of the problem.
 
         Parameters
         ----------
-        instance : what is to be decided
-        value : of the model's objective, or a bound on it
+        instance : Instance
+            Data of the model.
+        value : float
+            Objective value of the model, or a bound on it.
 
         Returns
         -------
         float
-            The value itself, unless the formulation says otherwise.
+            The value itself, unless a subclass overrides this with another increasing function.
         """
         return value
 

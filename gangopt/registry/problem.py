@@ -28,13 +28,16 @@ SolutionT = TypeVar("SolutionT")
 
 @dataclass(frozen=True)
 class Form:
-    """Where a formulation of a decision is found.
+    """Reference to a formulation of a problem.
 
     Attributes
     ----------
-    name : of the formulation
-    target : `module:attribute`, a Formulation
-    summary : for lists
+    name : str
+        Name of the formulation.
+    target : str
+        The formulation as `module:attribute`.
+    summary : str
+        One line for listings.
     """
 
     name: str
@@ -42,12 +45,12 @@ class Form:
     summary: str
 
     def formulation(self) -> Formulation[Any, Any]:
-        """Import and return the formulation; what is none is a TypeError."""
+        """Import and return the formulation; raise TypeError if the target is not one."""
         from gangopt.formulations.contract import Formulation
 
         found = resolve(self.target)
         if not isinstance(found, Formulation):
-            raise TypeError(f"form {self.name}: {self.target} is a {type(found).__name__}, a Formulation is needed")
+            raise TypeError(f"form {self.name}: {self.target} must be a Formulation (got a {type(found).__name__})")
         return found
 
 
@@ -141,20 +144,20 @@ class Problem(Generic[InstanceT, SolutionT]):
     bound_metric: str | None = None
     """Metric that `row_bound` rests on: a row's bound holds for every solution with no more of it than the row has."""
     library: str | None = None
-    """Package with `index.json` and the files of the named instances; None for this package's own library."""
+    """Package with `index.json` and the files of the named instances; None for the library of gangopt."""
     describe: str | None = None
     """`(instance) -> str`: the text of `gangopt show`."""
     describe_solution: str | None = None
     """`(instance, solution) -> Iterator[str]`: a heading and one line a part of the decision, for `gangopt solve`."""
 
     def form(self, name: str) -> Formulation[InstanceT, SolutionT]:
-        """Return a formulation by name; an unknown name is an InputError."""
+        """Return a formulation by name; raise InputError if the name is unknown."""
         if name not in self.forms:
             raise unknown(f"form of {self.noun}", str(name), list(self.forms))
         return self.forms[name].formulation()
 
     def linear_form(self) -> Formulation[InstanceT, SolutionT]:
-        """Return the first formulation that a linear solver takes."""
+        """Return the first linear formulation."""
         return next(found for item in self.forms.values() if (found := item.formulation()).linear)
 
     def method(self, text: str) -> tuple[Method, dict[str, Any], str]:
@@ -184,11 +187,11 @@ class Problem(Generic[InstanceT, SolutionT]):
 
 
 AnyProblem: TypeAlias = Problem[Any, Any]
-"""A decision of whatever types."""
+"""A problem of any types."""
 
 
 class Registry(Extensible[AnyProblem]):
-    """The decisions by noun: those of this package in alphabetical order, then those of entry points."""
+    """Problems by name: those of this package in alphabetical order, then those of entry points."""
 
     def __init__(self, problems: tuple[AnyProblem, ...]) -> None:
         if len({item.noun for item in problems}) != len(problems):

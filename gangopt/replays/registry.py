@@ -42,7 +42,7 @@ class PolicyRecord:
 
 
 class Policies(Extensible[PolicyRecord]):
-    """Policy records by name: those of this package in a fixed order, then those of entry points."""
+    """Policies by name: those of this package in a fixed order, then those of entry points."""
 
     def __init__(self, records: tuple[PolicyRecord, ...]) -> None:
         super().__init__("policy", "gangopt.policies", PolicyRecord, lambda item: item.name, records)

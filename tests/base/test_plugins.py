@@ -80,9 +80,12 @@ def test_what_other_distributions_add_stands_behind_what_is_here(things):
             [("one", "things_for_test:nothing")],
             "one of G: cannot be loaded (AttributeError: module 'things_for_test' h",
         ),
-        ([("one", "things_for_test:other")], "one of G: things_for_test:other is a int, a Thing is needed"),
-        ([("first", "things_for_test:one")], "first of G: things_for_test:one has the name 'one'"),
-        ([("own", "things_for_test:one")], "own of G: gangopt itself has a thing of this name"),
+        ([("one", "things_for_test:other")], "one of G: things_for_test:other must be a Thing (got a int)"),
+        (
+            [("first", "things_for_test:one")],
+            "first of G: things_for_test:one must have the name of the entry point (got 'one')",
+        ),
+        ([("own", "things_for_test:one")], "own of G: duplicate thing, already provided by gangopt"),
     ],
 )
 def test_an_entry_point_that_cannot_be_used_is_told_by_its_distribution_and_left_out(things, points, told):
@@ -97,7 +100,9 @@ def test_of_two_distributions_with_one_name_the_first_in_the_alphabet_is_kept(th
     found, names, lines = things(z=[("one", "things_for_test:two")], a=[("one", "things_for_test:one")])
     assert names == ["own", "one"]
     assert found["one"] is resolve("things_for_test:one")
-    assert lines == [f"distribution z 1.0, entry point one of {GROUP}: distribution a 1.0 has a thing of this name"]
+    assert lines == [
+        f"distribution z 1.0, entry point one of {GROUP}: duplicate thing, already provided by distribution a 1.0"
+    ]
 
 
 def test_entry_points_are_not_looked_for_while_own_names_do(monkeypatch):
@@ -136,7 +141,7 @@ def test_commands_tell_of_a_broken_entry_point_in_one_line_and_go_on(tmp_path):
     assert done.returncode == 0
     assert "threshold/tiresias-figure3" in done.stdout
     assert done.stderr == (
-        "gangopt: distribution broken-problems 1.0, entry point theirs of gangopt.problems: gangopt:__version__ is a "
-        "str, a Problem is needed\n"
+        "gangopt: distribution broken-problems 1.0, entry point theirs of gangopt.problems: gangopt:__version__ "
+        "must be a Problem (got a str)\n"
     )
     assert run("--help").stderr == ""

@@ -109,7 +109,7 @@ def test_an_import_gives_the_object_whatever_was_imported_before():
 
 def test_what_is_no_formulation_is_told():
     form = Form("x", "gangopt:__version__", "no form")
-    with pytest.raises(TypeError, match="form x: gangopt:__version__ is a str, a Formulation is needed"):
+    with pytest.raises(TypeError, match=r"form x: gangopt:__version__ must be a Formulation \(got a str\)"):
         form.formulation()
 
 

@@ -28,15 +28,19 @@ MAX_GPUS = 1_000_000
 
 @dataclass(frozen=True)
 class ClusterFormat:
-    """One format of lists of machines.
+    """Format of machine lists.
 
     Attributes
     ----------
-    name : for messages
-    summary : one line
-    target : `module:function` that takes the rows of the file, with the columns as text, and its path, and returns the
-        Cluster
-    columns : column names of the header; a file has the format if it has all of them
+    name : str
+        Name of the format.
+    summary : str
+        One line for listings and messages.
+    target : str
+        `module:function` of the reader. It takes the rows of the file, with the columns as text, and the path, and
+        returns a Cluster.
+    columns : tuple of str
+        Columns of the header. A file has the format if it has all of them.
     """
 
     name: str
@@ -62,7 +66,7 @@ CLUSTER_FORMATS: Mapping[str, ClusterFormat] = Extensible(
         ClusterFormat("philly", "Philly's machine list", f"{_HOME}:_philly", _PHILLY),
     ),
 )
-"""Formats of lists of machines by name, in the order in which a file is tried: those of entry points last."""
+"""Formats of machine lists by name, in the order in which they are tried; those of entry points come last."""
 
 
 def load_machines(name_or_path: str | os.PathLike[str]) -> Cluster:
@@ -71,7 +75,7 @@ def load_machines(name_or_path: str | os.PathLike[str]) -> Cluster:
     Lists are recognised by their columns. Tiresias: switches are racks, mem_p_node is GB. openb: cpu_milli / 1000 are
     cores, memory_mib / 1024 GB; nodes keep their names and have one rack. Philly: machines keep their names and have
     one rack; the memory of one GPU is kept as resource `gpu_memory` in GB. Entry points of the group
-    `gangopt.cluster_formats` add others.
+    `gangopt.cluster_formats` add further formats.
 
     Raises
     ------

@@ -38,7 +38,7 @@ FORMATS: Mapping[str, Format] = Extensible(
     lambda item: item.name,
     tuple(module.FORMAT for module in _READERS),
 )
-"""Formats of public logs by name, in the order in which a file is tried: those of entry points last."""
+"""Formats of job logs by name, in the order in which they are tried; those of entry points come last."""
 
 _OTHERS = (
     (("num_switch", "num_node_p_switch", "num_gpu_p_node"), "a cluster of the Tiresias simulator"),

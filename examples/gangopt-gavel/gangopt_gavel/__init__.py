@@ -1,0 +1,1 @@
+"""Extension of gangopt: max-min fairness over GPU types as in Gavel."""

@@ -1,0 +1,1 @@
+"""Named instances of `time_share`."""
