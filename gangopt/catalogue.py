@@ -72,10 +72,16 @@ def entries(noun: str) -> tuple[Entry, ...]:
     -------
     tuple of Entry
     """
-    index = _folder(noun) / "index.json"
-    if not index.is_file():
+    if noun not in problems:
         return ()
-    return tuple(Entry(**record) for record in json.loads(index.read_text("utf-8"))["instances"])
+    try:
+        index = _folder(noun) / "index.json"
+        if not index.is_file():
+            return ()
+        return tuple(Entry(**record) for record in json.loads(index.read_text("utf-8"))["instances"])
+    except Exception as error:  # the library of another distribution must not break the rest
+        problems.excuse(noun, error)
+        return ()
 
 
 def entry(name: str) -> Entry | None:

@@ -65,6 +65,7 @@ class Extensible(Mapping[str, Item], Generic[Item]):
     ) -> None:
         self._what, self._group, self._kind, self._name_of = what, group, kind, name_of
         self._own = {name_of(item): item for item in own}
+        self._homes: dict[str, str] = {}
         self._added: dict[str, Item] | None = None
 
     def __getitem__(self, name: str) -> Item:
@@ -84,6 +85,20 @@ class Extensible(Mapping[str, Item], Generic[Item]):
     def __len__(self) -> int:
         return len(self._own) + len(self._others())
 
+    def excuse(self, name: str, error: Exception) -> None:
+        """Warn that the record of an entry point cannot be used; raise the error for records of this package.
+
+        Parameters
+        ----------
+        name : str
+            Name of the record.
+        error : Exception
+            What was raised when it was used.
+        """
+        if name in self._own:
+            raise error
+        _warn(f"{self._homes[name]}, {self._what} {name}", _reason(error))
+
     def _others(self) -> dict[str, Item]:
         if self._added is None:
             self._added = self._load()
@@ -93,20 +108,21 @@ class Extensible(Mapping[str, Item], Generic[Item]):
         from importlib.metadata import entry_points
 
         found: dict[str, Item] = {}
-        homes = dict.fromkeys(self._own, "gangopt")
+        homes = self._homes = dict.fromkeys(self._own, "gangopt")
         for home, point in sorted(((_home(item), item) for item in entry_points(group=self._group)), key=_order):
+            where = f"{home}, entry point {point.name} of {point.group}"
             if point.name in homes:
-                _warn(home, point, f"duplicate {self._what}, already provided by {homes[point.name]}")
+                _warn(where, f"duplicate {self._what}, already provided by {homes[point.name]}")
                 continue
             try:
                 item = point.load()
             except Exception as error:  # whatever a foreign module does must not break the rest
-                _warn(home, point, f"cannot be loaded ({type(error).__name__}: {error})")
+                _warn(where, _reason(error))
                 continue
             if not isinstance(item, self._kind):
-                _warn(home, point, f"{point.value} must be a {self._kind.__name__} (got a {type(item).__name__})")
+                _warn(where, f"{point.value} must be a {self._kind.__name__} (got a {type(item).__name__})")
             elif self._name_of(item) != point.name:
-                _warn(home, point, f"{point.value} must have the name of the entry point (got {self._name_of(item)!r})")
+                _warn(where, f"{point.value} must have the name of the entry point (got {self._name_of(item)!r})")
             else:
                 found[point.name], homes[point.name] = item, home
         return found
@@ -121,6 +137,9 @@ def _order(pair: tuple[str, EntryPoint]) -> tuple[str, str, str]:
     return pair[0], pair[1].name, pair[1].value
 
 
-def _warn(home: str, point: EntryPoint, reason: str) -> None:
-    text = f"{home}, entry point {point.name} of {point.group}: {shorten(' '.join(reason.split()), _LONGEST_REASON)}"
-    warnings.warn(text, PluginWarning, stacklevel=2)
+def _reason(error: Exception) -> str:
+    return f"cannot be loaded ({type(error).__name__}: {error})"
+
+
+def _warn(where: str, reason: str) -> None:
+    warnings.warn(f"{where}: {shorten(reason, _LONGEST_REASON)}", PluginWarning, stacklevel=2)

@@ -13,6 +13,7 @@ from gangopt.registry.records import problems
 if TYPE_CHECKING:
     from gangopt.instances.workload.machines import ClusterFormat
     from gangopt.instances.workload.reading import Format
+    from gangopt.registry.problem import Family
 
 __all__ = ["listing_json", "listing_text"]
 
@@ -43,7 +44,7 @@ def listing_json(pattern: str) -> dict[str, Any]:
     made = [
         {"template": template, "summary": family.summary}
         for noun in problems
-        for template, family in families(noun)
+        for template, family in _families(noun)
         if (word == noun if word in problems else word in template)
     ]
     if word not in problems:
@@ -65,6 +66,14 @@ def listing_json(pattern: str) -> dict[str, Any]:
     if not any(listing.values()):
         raise InputError(f"nothing matches {pattern!r}; `gangopt list` prints everything")
     return listing
+
+
+def _families(noun: str) -> list[tuple[str, Family]]:
+    try:
+        return list(families(noun))
+    except Exception as error:  # a generator of another distribution must not break the rest
+        problems.excuse(noun, error)
+        return []
 
 
 def _named(formats: Mapping[str, Format] | Mapping[str, ClusterFormat], word: str) -> list[dict[str, str]]:

@@ -131,7 +131,11 @@ def policies_command(as_json: AsJson = False) -> None:
 
     rows = []
     for record in policies.values():
-        arguments = [item.describe() for item in parameters_of(resolve(record.target)).values()]
+        try:
+            arguments = [item.describe() for item in parameters_of(resolve(record.target)).values()]
+        except Exception as error:  # a policy of another distribution must not break the rest
+            policies.excuse(record.name, error)
+            continue
         rows.append({"policy": record.name, "arguments": arguments, "summary": record.summary})
     if as_json:
         print_json({"policies": rows})

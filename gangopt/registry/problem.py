@@ -157,8 +157,11 @@ class Problem(Generic[InstanceT, SolutionT]):
         return self.forms[name].formulation()
 
     def linear_form(self) -> Formulation[InstanceT, SolutionT]:
-        """Return the first linear formulation."""
-        return next(found for item in self.forms.values() if (found := item.formulation()).linear)
+        """Return the first linear formulation; raise InputError if there is none."""
+        found = next((form for item in self.forms.values() if (form := item.formulation()).linear), None)
+        if found is None:
+            raise InputError(f"{self.noun} has no linear form")
+        return found
 
     def method(self, text: str) -> tuple[Method, dict[str, Any], str]:
         """Return a method, its options and its canonical name from `name` or `name?option=value`.

@@ -33,7 +33,7 @@ def solve(
     rel_gap: float = 0.0,
     threads: int = 1,
     seed: int = 0,
-    start: Any = None,  # noqa: ANN401 - a Result, or a Solution: each decision has its own type
+    start: Any = None,
     solver: str = "highs",
     on_progress: Callable[[ProgressEvent], None] | None = None,
 ) -> Result:
@@ -161,7 +161,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _check_type(name: str, value: object, kinds: Any, needed: str) -> None:  # noqa: ANN401 - a type or a union of types
+def _check_type(name: str, value: object, kinds: Any, needed: str) -> None:
     if not isinstance(value, kinds):
         raise InputError(f"{name} {value!r:.60}: {needed} is needed")
 

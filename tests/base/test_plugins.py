@@ -118,30 +118,67 @@ def test_entry_points_are_not_looked_for_while_own_names_do(monkeypatch):
         list(found)
 
 
+def gangopt_with(folder, *words):
+    """Run a command of gangopt with what is installed in a folder."""
+    path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    code = "import sys; from gangopt.cli import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, *words]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+
+
 def test_commands_tell_of_a_broken_entry_point_in_one_line_and_go_on(tmp_path):
     install(tmp_path, "broken-policies", [("mine", "no_such_module:x")], "gangopt.policies")
     install(tmp_path, "broken-problems", [("theirs", "gangopt:__version__")], "gangopt.problems")
-
-    def run(*words):
-        path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-        code = "import sys; from gangopt.cli import run; sys.exit(run(sys.argv[1:]))"
-        command = [sys.executable, "-c", code, *words]
-        return subprocess.run(
-            command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False
-        )
-
-    done = run("policies")
+    done = gangopt_with(tmp_path, "policies")
     assert done.returncode == 0
     assert done.stdout.startswith("fifo")
     assert done.stderr == (
         "gangopt: distribution broken-policies 1.0, entry point mine of gangopt.policies: cannot be loaded "
         "(ModuleNotFoundError: No module named 'no_such_module')\n"
     )
-    done = run("list", "threshold")
+    done = gangopt_with(tmp_path, "list", "threshold")
     assert done.returncode == 0
     assert "threshold/tiresias-figure3" in done.stdout
     assert done.stderr == (
         "gangopt: distribution broken-problems 1.0, entry point theirs of gangopt.problems: gangopt:__version__ "
         "must be a Problem (got a str)\n"
     )
-    assert run("--help").stderr == ""
+    assert gangopt_with(tmp_path, "--help").stderr == ""
+
+
+RECORDS = """
+from dataclasses import replace
+from gangopt.registry.problem import Family
+from gangopt.registry.records import problems
+from gangopt.replays.registry import PolicyRecord
+family = Family("random", "no_such_generators:random", "broken")
+THEIRS = replace(problems["bid"], noun="theirs", library="no_such_library", families={"random": family})
+MINE = PolicyRecord("mine", "no_such_policies:mine", "broken")
+"""
+
+
+def test_records_that_refer_to_nothing_are_left_out_of_lists(tmp_path):
+    (tmp_path / "broken_records_for_test.py").write_text(RECORDS)
+    install(tmp_path, "half", [("theirs", "broken_records_for_test:THEIRS")], "gangopt.problems")
+    install(tmp_path, "other-half", [("mine", "broken_records_for_test:MINE")], "gangopt.policies")
+    done = gangopt_with(tmp_path, "list", "*r*")
+    assert done.returncode == 0
+    assert "threshold/tiresias-figure3" in done.stdout
+    missing = "cannot be loaded (ModuleNotFoundError: No module named"
+    assert done.stderr.splitlines() == [
+        f"gangopt: distribution half 1.0, decision theirs: {missing} 'no_such_library')",
+        f"gangopt: distribution half 1.0, decision theirs: {missing} 'no_such_generators')",
+    ]
+    done = gangopt_with(tmp_path, "policies")
+    assert (done.returncode, "mine" in done.stdout) == (0, False)
+    assert done.stderr == f"gangopt: distribution other-half 1.0, policy mine: {missing} 'no_such_policies')\n"
+
+
+def test_errors_in_own_records_are_raised(things):
+    found, _, _ = things(a=[("one", "things_for_test:one")])
+    with pytest.raises(KeyError, match="inside"):
+        found.excuse("own", KeyError("inside"))
+    with pytest.warns(
+        PluginWarning, match=r"^distribution a 1\.0, thing one: cannot be loaded \(KeyError: 'inside'\)$"
+    ):
+        found.excuse("one", KeyError("inside"))

@@ -113,6 +113,12 @@ def test_what_is_no_formulation_is_told():
         form.formulation()
 
 
+def test_a_problem_without_a_linear_form_says_so():
+    literal = {"literal": gangopt.problems["allocation"].forms["literal"]}
+    with pytest.raises(gangopt.InputError, match=r"^allocation has no linear form$"):
+        dataclasses.replace(gangopt.problems["allocation"], forms=literal).linear_form()
+
+
 def test_two_problems_of_one_noun_are_refused():
     problem = gangopt.problems["bid"]
     assert isinstance(problem, Problem)

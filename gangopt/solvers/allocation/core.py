@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.allocation.configurations import Configurations, capacity_rows
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.allocation.dual import Selection
@@ -51,7 +52,7 @@ def objective_unit(selection: Selection, reduced: FloatArray) -> float:
 
 def core_model(
     instance: AllocationInstance, columns: Configurations, reduced: FloatArray, selection: Selection, unit: float
-) -> Any:  # noqa: ANN401 - Pyomo is untyped
+) -> Pyomo:
     r"""Return form `counts` on the columns given, with the objective measured from the Lagrangian bound.
 
     With :math:`\bar t` the reduced costs and s the unused amounts of the resources (in the units of the capacity rows),
@@ -83,7 +84,7 @@ def core_model(
     Counts(columns).fill(model.allocation, instance)
     model.unused = Var(model.allocation.resources, domain=NonNegativeReals)
 
-    def unused_capacity(m: Any, name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def unused_capacity(m: Pyomo, name: str) -> Pyomo:
         row = m.allocation.resource_capacity[name]
         return row.body + m.unused[name] == row.upper
 

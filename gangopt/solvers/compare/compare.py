@@ -130,7 +130,7 @@ def compare(
     return Comparison(_distinct(rows, listed), interrupted)
 
 
-def _several(name: str, values: Any) -> Iterable[Any]:  # noqa: ANN401 - whatever a caller gives
+def _several(name: str, values: Any) -> Iterable[Any]:
     if not isinstance(values, Iterable):
         raise InputError(f"{name} {values!r:.60}: one, or a list of them, is needed")
     return values

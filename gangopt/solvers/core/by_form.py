@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
+from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.registry.problem import AnyProblem
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
@@ -143,7 +144,7 @@ def _sharpened(
     return found
 
 
-def _gap(problem: AnyProblem, instance: Instance, solution: Any, bound: float | None) -> float | None:  # noqa: ANN401
+def _gap(problem: AnyProblem, instance: Instance, solution: Any, bound: float | None) -> float | None:
     """Return the gap of what was read, None without a bound or where the judge will reject the solution."""
     if solution is None or bound is None or instance.check(solution):
         return None

@@ -41,13 +41,13 @@ def result_json(result: Result) -> dict[str, Any]:
     return record
 
 
-def solution_json(problem: AnyProblem, solution: Any) -> dict[str, Any]:  # noqa: ANN401 - each decision has its own type
+def solution_json(problem: AnyProblem, solution: Any) -> dict[str, Any]:
     """Return a Solution as the JSON object of its decision's solution file."""
     document = resolve(problem.solution_document).from_solution(solution)
     return document.model_dump(mode="json")  # type: ignore[no-any-return]
 
 
-def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:  # noqa: ANN401 - each decision has its own type
+def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:
     """Return the Solution in a result file, or in a solution file, for an instance.
 
     Parameters
@@ -81,7 +81,7 @@ def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:  # n
         raise InputError(f"{os.fspath(path)}: {error}") from None
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - metrics and options hold any JSON value
+def _plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, np.generic):
