@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import cast
 
 from gangopt.base.errors import InputError
+from gangopt.base.plugins import Extensible
 from gangopt.instances.workload.columns import COLUMNS
 from gangopt.instances.workload.files import REQUIRED, headers_of, missing_column
-from gangopt.base.plugins import Extensible
 from gangopt.instances.workload.formats import (
     adaptdl,
     elasticflow,
