@@ -139,7 +139,9 @@ def test_what_stands_at_a_path(tmp_path):
 
 def test_what_stdout_goes_to_is_written_behind_what_it_has(tmp_path):
     target = tmp_path / "out"
-    code = "from gangopt.base.jsonfile import write_bytes as write; write('/dev/stdout', b'two'); write('/dev/null', b'x')"
+    code = (
+        "from gangopt.base.jsonfile import write_bytes as write; write('/dev/stdout', b'two'); write('/dev/null', b'x')"
+    )
     with target.open("w") as stream:
         stream.write("one")
         stream.flush()
