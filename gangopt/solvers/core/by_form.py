@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
-from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.registry.problem import AnyProblem
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
