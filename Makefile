@@ -43,6 +43,8 @@ lint: $(VENV)/.develop
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/numpydoc lint $$(git ls-files 'gangopt/*.py')
 
 docs: $(VENV)/.develop
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html

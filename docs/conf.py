@@ -1,7 +1,5 @@
 """Sphinx settings; warnings are errors in the build."""
 
-import re
-
 import gangopt
 
 project = "gangopt"
@@ -35,36 +33,3 @@ html_sidebars = {"**": ["about.html", "navigation.html", "searchbox.html"]}
 
 # Types in docstrings are words for people, not references; equal names in several classes are no mistake.
 suppress_warnings = ["ref.python"]
-
-_ENTRY = re.compile(r"^(?P<indent>\s*)(?P<name>[\w*, ]+) : (?P<text>.+)$")
-_TYPES = {
-    "int",
-    "float",
-    "str",
-    "bool",
-    "array",
-    "array_like",
-    "ndarray",
-    "tuple",
-    "list",
-    "dict",
-    "sequence",
-    "mapping",
-}
-
-
-def plain_entries(app, what, name, obj, options, lines):
-    """Turn `name : description` of our docstrings into what napoleon reads as a description, not as a type."""
-    result = []
-    for line in lines:
-        match = _ENTRY.match(line)
-        if match and match["text"].split(maxsplit=1)[0].strip(",").lower() not in _TYPES:
-            result += [f"{match['indent']}{match['name']}", f"{match['indent']}    {match['text']}"]
-        else:
-            result.append(line)
-    lines[:] = result
-
-
-def setup(app):
-    """Run before napoleon, whose own priority is 500."""
-    app.connect("autodoc-process-docstring", plain_entries, priority=400)

@@ -29,17 +29,28 @@ class Entry:
 
     Attributes
     ----------
-    name : `<noun>/<case>`
-    title : one sentence for people
-    file : packaged instance file, None if a family rebuilds it from the name
-    best : best known objective, in `unit`, or None
-    bound : best proven bound, in `unit`, or None
-    status : `optimal`, `best known` or `open`
-    unit : unit of the objective
-    rounding : how objective values are rounded
-    solution : packaged solution file, or None
-    source : where the data come from
-    checked : date on which best and bound were last computed
+    name : str
+        `<noun>/<case>`.
+    title : str
+        One sentence for people.
+    file : str or None
+        Packaged instance file, None if a family rebuilds it from the name.
+    best : float or None
+        Best known objective, in `unit`, or None.
+    bound : float or None
+        Best proven bound, in `unit`, or None.
+    status : str
+        `optimal`, `best known` or `open`.
+    unit : str
+        Unit of the objective.
+    rounding : str
+        How objective values are rounded.
+    solution : str or None
+        Packaged solution file, or None.
+    source : str
+        Where the data come from.
+    checked : str
+        Date on which best and bound were last computed.
     """
 
     name: str
@@ -66,11 +77,8 @@ def entries(noun: str) -> tuple[Entry, ...]:
 
     Parameters
     ----------
-    noun : the decision
-
-    Returns
-    -------
-    tuple of Entry
+    noun : str
+        The decision.
     """
     if noun not in problems:
         return ()
@@ -95,7 +103,8 @@ def names(pattern: str = "*") -> list[str]:
 
     Parameters
     ----------
-    pattern : as `allocation/*`; the name of a decision matches its instances, another word any part of a name
+    pattern : str, optional
+        As `allocation/*`; the name of a decision matches its instances, another word any part of a name.
 
     Returns
     -------
@@ -127,13 +136,10 @@ def load(name_or_path: str | os.PathLike[str]) -> Instance:
 
     Parameters
     ----------
-    name_or_path : a packaged name as `parameters/resnet50-p10`, a family with arguments as
+    name_or_path : str or path-like
+        A packaged name as `parameters/resnet50-p10`, a family with arguments as
         `allocation/random?jobs=100&seed=3`, or the path of an instance file. What ends in `.json` or is an existing
         file is a path, even where a packaged name is spelt the same (`is_hidden` tells).
-
-    Returns
-    -------
-    Instance
 
     Raises
     ------
@@ -168,11 +174,8 @@ def is_hidden(name: str) -> bool:
 
     Parameters
     ----------
-    name : what `load` is given
-
-    Returns
-    -------
-    bool
+    name : str
+        What `load` is given.
     """
     noun, slash, case = name.partition("/")
     if not slash or noun not in problems or not _is_file_name(name):
@@ -215,12 +218,10 @@ def read_document(value: object, origin: str) -> Instance:
 
     Parameters
     ----------
-    value : parsed JSON
-    origin : what messages call the file
-
-    Returns
-    -------
-    Instance
+    value : object
+        Parsed JSON.
+    origin : str
+        What messages call the file.
 
     Raises
     ------
@@ -257,11 +258,8 @@ def to_document(instance: Instance) -> dict[str, Any]:
 
     Parameters
     ----------
-    instance : what is to be written
-
-    Returns
-    -------
-    dict
+    instance : Instance
+        What is to be written.
 
     Raises
     ------

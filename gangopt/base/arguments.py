@@ -22,9 +22,12 @@ def unknown(kind: str, value: str, allowed: list[str]) -> InputError:
 
     Parameters
     ----------
-    kind : what the word should have been, as `method`
-    value : the word
-    allowed : the words that are accepted
+    kind : str
+        What the word should have been, as `method`.
+    value : str
+        The word.
+    allowed : list of str
+        The words that are accepted.
 
     Returns
     -------
@@ -44,7 +47,8 @@ def split_name(text: str) -> tuple[str, dict[str, str]]:
 
     Parameters
     ----------
-    text : the whole name
+    text : str
+        The whole name.
 
     Returns
     -------
@@ -75,8 +79,10 @@ def join_name(base: str, values: Mapping[str, object]) -> str:
 
     Parameters
     ----------
-    base : the name before the question mark
-    values : arguments to write; booleans become `true` and `false`, floats their shortest form
+    base : str
+        The name before the question mark.
+    values : mapping of str to object
+        Arguments to write; booleans become `true` and `false`, floats their shortest form.
 
     Returns
     -------
@@ -114,8 +120,10 @@ def parameters_of(function: Callable[..., Any], skip: int = 0) -> dict[str, Para
 
     Parameters
     ----------
-    function : parameters annotated int, float, str, bool, a Literal of str, or a union of these with None
-    skip : leading parameters that are given by code and never by name
+    function : callable
+        Parameters annotated int, float, str, bool, a Literal of str, or a union of these with None.
+    skip : int, optional
+        Leading parameters that are given by code and never by name.
 
     Returns
     -------
@@ -146,9 +154,12 @@ def bind(parameters: Mapping[str, Parameter], arguments: Mapping[str, str], orig
 
     Parameters
     ----------
-    parameters : what is accepted
-    arguments : text by key
-    origin : the name that messages quote
+    parameters : mapping of str to Parameter
+        What is accepted.
+    arguments : mapping of str to str
+        Text by key.
+    origin : str
+        The name that messages quote.
 
     Returns
     -------
@@ -203,7 +214,8 @@ def number_in(text: str) -> int | float | None:
 
     Parameters
     ----------
-    text : as `12`, `-3` or `1.5e3`, white space around it allowed
+    text : str
+        As `12`, `-3` or `1.5e3`, white space around it allowed.
 
     Returns
     -------

@@ -170,13 +170,12 @@ def pieces(
 
     Parameters
     ----------
-    field : name of the field
-    values : for every job or block its pieces
-    columns : what the numbers of a piece are, for the message
-
-    Returns
-    -------
-    tuple of tuple of tuple of int
+    field : str
+        Name of the field.
+    values : object
+        For every job or block its pieces.
+    columns : tuple of str
+        What the numbers of a piece are, for the message.
     """
     needed = f"whole numbers ({', '.join(columns)})"
     if _plain(values, len(columns)):

@@ -22,11 +22,16 @@ class Violation:
 
     Attributes
     ----------
-    rule : name of the rule, the same string as the constraint in the formulation
-    where : index at which it is broken, as `job 3` or `resource gpu`
-    value : what the solution has
-    limit : what the rule allows
-    unit : unit of both
+    rule : str
+        Name of the rule, the same string as the constraint in the formulation.
+    where : str
+        Index at which it is broken, as `job 3` or `resource gpu`.
+    value : float
+        What the solution has.
+    limit : float
+        What the rule allows.
+    unit : str
+        Unit of both.
     """
 
     rule: str
@@ -46,8 +51,10 @@ class Score:
 
     Attributes
     ----------
-    objective : value of the decision's objective, in the decision's unit
-    metrics : the decision's own named figures
+    objective : float
+        Value of the decision's objective, in the decision's unit.
+    metrics : mapping of str to object
+        The decision's own named figures.
     """
 
     objective: float
@@ -62,9 +69,12 @@ def check_text(field: str, value: object, *, lines: bool = False) -> None:
 
     Parameters
     ----------
-    field : what the message calls the value
-    value : the text
-    lines : whether line ends and tabs are allowed
+    field : str
+        What the message calls the value.
+    value : object
+        The text.
+    lines : bool, optional
+        Whether line ends and tabs are allowed.
 
     Raises
     ------
@@ -120,10 +130,14 @@ class Instance(Record, ABC):
 
     Attributes
     ----------
-    noun : the decision, class-wide
-    name : name that rebuilds it, or the name its file gives
-    description : one sentence for people
-    source : where the numbers come from
+    noun : str
+        The decision, class-wide.
+    name : str
+        Name that rebuilds it, or the name its file gives.
+    description : str
+        One sentence for people.
+    source : str
+        Where the numbers come from.
     """
 
     noun: ClassVar[str]

@@ -88,13 +88,12 @@ def validate(model: type[_Model], value: object, origin: str) -> _Model:
 
     Parameters
     ----------
-    model : the document type
-    value : parsed JSON
-    origin : what messages call the file
-
-    Returns
-    -------
-    the document
+    model : type
+        The document type.
+    value : object
+        Parsed JSON.
+    origin : str
+        What messages call the file.
 
     Raises
     ------
@@ -112,8 +111,10 @@ def refusal(error: ValidationError, origin: str) -> InputError:
 
     Parameters
     ----------
-    error : what pydantic raised
-    origin : what the message calls the file
+    error : ValidationError
+        What pydantic raised.
+    origin : str
+        What the message calls the file.
 
     Returns
     -------

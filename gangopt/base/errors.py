@@ -31,7 +31,8 @@ def shown(value: object) -> str:
 
     Parameters
     ----------
-    value : what was given
+    value : object
+        What was given.
 
     Returns
     -------
@@ -46,8 +47,10 @@ def shorten(text: str, longest: int = LONGEST_TEXT) -> str:
 
     Parameters
     ----------
-    text : as it was given
-    longest : characters that are left, at least 10
+    text : str
+        As it was given.
+    longest : int, optional
+        Characters that are left, at least 10.
 
     Returns
     -------
@@ -70,8 +73,10 @@ def unprintable(text: str, *, lines: bool = False) -> str | None:
 
     Parameters
     ----------
-    text : a name or a description
-    lines : whether line ends and tabs are allowed
+    text : str
+        A name or a description.
+    lines : bool, optional
+        Whether line ends and tabs are allowed.
 
     Returns
     -------

@@ -29,17 +29,14 @@ def locked(path: Path) -> Iterator[None]:
 
     Parameters
     ----------
-    path : what no other process must use meanwhile
-
-    Yields
-    ------
-    None
+    path : Path
+        What no other process must use meanwhile.
 
     Raises
     ------
     InputError
-        If another process holds it (the message says which, on which host and since when), or the lock file cannot be
-        written or is a file of something else.
+        If another process holds it (the message says which, on which host and since when), or the lock file cannot
+        be written or is a file of something else.
     """
     file = path.with_name(f"{path.name}.lock")
     stream = _taken(path, file)

@@ -44,13 +44,10 @@ def read_file(path: str | os.PathLike[str], limit: int = MAX_FILE_BYTES) -> byte
 
     Parameters
     ----------
-    path : str or path
+    path : str or path-like
+        Str or path.
     limit : int
         Largest size in bytes; of a pipe at most `MAX_PIPE_BYTES`.
-
-    Returns
-    -------
-    bytes
 
     Raises
     ------

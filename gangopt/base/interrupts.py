@@ -32,11 +32,8 @@ def unless_interrupted(answer: _Answer) -> _Answer:
 
     Parameters
     ----------
-    answer : anything with a termination: a Result, an Outcome or a SolverOutcome
-
-    Returns
-    -------
-    the answer
+    answer : _Answer
+        Anything with a termination: a Result, an Outcome or a SolverOutcome.
 
     Raises
     ------
@@ -70,7 +67,8 @@ def on_ctrl_c(_number: int, frame: FrameType | None) -> None:
 
     Parameters
     ----------
-    frame : what the main thread runs
+    frame : FrameType or None
+        What the main thread runs.
     """
     note()
     if _importing(frame):

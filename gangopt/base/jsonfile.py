@@ -25,7 +25,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path-like
+        Path of the file.
 
     Returns
     -------
@@ -49,13 +50,15 @@ def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of 
 
     Parameters
     ----------
-    text : the JSON text
-    origin : what messages call the text, as a file name
+    text : str
+        The JSON text.
+    origin : str
+        What messages call the text, as a file name.
 
     Returns
     -------
     object
-        dict, list, str, int, float, bool or None.
+        Dict, list, str, int, float, bool or None.
 
     Raises
     ------
@@ -107,7 +110,8 @@ def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - JSON is an
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path-like
+        Path of the file.
 
     Returns
     -------
@@ -127,7 +131,8 @@ def dump_json(value: object) -> str:
 
     Parameters
     ----------
-    value : dict, list, str, int, float, bool or None, nested
+    value : object
+        Dict, list, str, int, float, bool or None, nested.
 
     Returns
     -------
@@ -163,13 +168,14 @@ def file_kind(path: str | os.PathLike[str]) -> FileKind:
 
     Parameters
     ----------
-    path : path of the file
+    path : str or path-like
+        Path of the file.
 
     Returns
     -------
     str
-        `absent`, `directory`, `file` (a regular one), or `stream`: a device, a pipe, or the file into which stdout or
-        stderr go already.
+        `absent`, `directory`, `file` (a regular one), or `stream`: a device, a pipe, or the file into which stdout
+        or stderr go already.
     """
     try:
         found = Path(path).stat()
@@ -196,8 +202,10 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
 
     Parameters
     ----------
-    path : path of the file
-    content : its bytes
+    path : str or path-like
+        Path of the file.
+    content : bytes
+        Its bytes.
 
     Raises
     ------
@@ -244,8 +252,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
     Parameters
     ----------
-    path : path of the file
-    text : its text
+    path : str or path-like
+        Path of the file.
+    text : str
+        Its text.
     """
     write_bytes(path, text.encode("utf-8"))
 
@@ -255,7 +265,9 @@ def write_json(path: str | os.PathLike[str], value: object) -> None:
 
     Parameters
     ----------
-    path : path of the file
-    value : what to write
+    path : str or path-like
+        Path of the file.
+    value : object
+        What to write.
     """
     write_text(path, dump_json(value))

@@ -27,10 +27,6 @@ def resolve(target: str) -> Any:
     ----------
     target : str
         Module path and attribute, joined by a colon.
-
-    Returns
-    -------
-    object
     """
     module, _, attribute = target.partition(":")
     return getattr(importlib.import_module(module), attribute)

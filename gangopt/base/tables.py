@@ -25,10 +25,14 @@ class Table:
 
     Attributes
     ----------
-    origin : what messages call the file
-    columns : names in the header
-    lines : line of every row in the file, from 1
-    rows : fields of every row, without surrounding blanks
+    origin : str
+        What messages call the file.
+    columns : tuple of str
+        Names in the header.
+    lines : tuple of int
+        Line of every row in the file, from 1.
+    rows : tuple of tuple of str
+        Fields of every row, without surrounding blanks.
     """
 
     origin: str
@@ -65,19 +69,18 @@ def read_table(path: str | os.PathLike[str], required: Sequence[str], others: bo
 
     Parameters
     ----------
-    path : the file
-    required : columns that have to be there, in any order
-    others : whether further columns are allowed
-
-    Returns
-    -------
-    Table
+    path : str or path-like
+        The file.
+    required : sequence of str
+        Columns that have to be there, in any order.
+    others : bool, optional
+        Whether further columns are allowed.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is no CSV, has no header or no rows, a column is missing, unknown or there twice, or
-        a row has too few or too many fields; one line that names the file and the line.
+        If the file cannot be read, is no CSV, has no header or no rows, a column is missing, unknown or there
+        twice, or a row has too few or too many fields; one line that names the file and the line.
     """
     origin = os.fspath(path)
     lines = _lines(origin, read_text(path))

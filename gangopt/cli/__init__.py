@@ -13,7 +13,8 @@ def run(arguments: list[str]) -> int:
 
     Parameters
     ----------
-    arguments : what stands behind `gangopt`
+    arguments : list of str
+        What stands behind `gangopt`.
 
     Returns
     -------

@@ -29,8 +29,10 @@ def plot_file(file: Path, output: Path) -> list[Path]:
 
     Parameters
     ----------
-    file : a comparison saved as .parquet, .csv or .json, or a result saved as .json
-    output : picture to write; a comparison's performance profile goes beside it as `<name>-profile<suffix>`
+    file : Path
+        A comparison saved as .parquet, .csv or .json, or a result saved as .json.
+    output : Path
+        Picture to write; a comparison's performance profile goes beside it as `<name>-profile<suffix>`.
 
     Returns
     -------

@@ -23,7 +23,8 @@ def listing_json(pattern: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    pattern : shell pattern, or part of a name
+    pattern : str
+        Shell pattern, or part of a name.
 
     Returns
     -------
@@ -85,7 +86,8 @@ def listing_text(pattern: str) -> str:
 
     Parameters
     ----------
-    pattern : shell pattern, or part of a name
+    pattern : str
+        Shell pattern, or part of a name.
 
     Returns
     -------

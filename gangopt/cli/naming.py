@@ -27,7 +27,8 @@ def warn_of_hiding(name: str) -> None:
 
     Parameters
     ----------
-    name : what the command was given
+    name : str
+        What the command was given.
     """
     from gangopt.catalogue import is_hidden
 

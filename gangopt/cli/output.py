@@ -24,7 +24,8 @@ def require_whole(*, interrupted: bool = False) -> None:
 
     Parameters
     ----------
-    interrupted : whether it does
+    interrupted : bool, optional
+        Whether it does.
 
     Raises
     ------
@@ -40,7 +41,8 @@ def partial_path(output: Path) -> Path:
 
     Parameters
     ----------
-    output : file that the command was to write
+    output : Path
+        File that the command was to write.
 
     Returns
     -------
@@ -57,9 +59,12 @@ def write_output(output: Path, write: Callable[[Path], None], *, interrupted: bo
 
     Parameters
     ----------
-    output : file that the command was to write
-    write : writes to the path that it is given
-    interrupted : whether only a part is there
+    output : Path
+        File that the command was to write.
+    write : callable
+        Writes to the path that it is given.
+    interrupted : bool
+        Whether only a part is there.
     """
     if not interrupted:
         write(output)
@@ -82,9 +87,12 @@ def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iter
 
     Parameters
     ----------
-    output : file to write, None for none
-    suffix : the only suffix that is allowed, None for any
-    inputs : names and files that the command reads; a file of theirs must not be overwritten
+    output : Path or None
+        File to write, None for none.
+    suffix : str or None, optional
+        The only suffix that is allowed, None for any.
+    inputs : iterable of str, Path or None, optional
+        Names and files that the command reads; a file of theirs must not be overwritten.
 
     Raises
     ------

@@ -43,7 +43,8 @@ def run_command(arguments: list[str]) -> int:
 
     Parameters
     ----------
-    arguments : what stands behind `gangopt`; nothing asks for the help
+    arguments : list of str
+        What stands behind `gangopt`; nothing asks for the help.
 
     Returns
     -------

@@ -23,11 +23,8 @@ def cluster_of(name: str) -> Cluster | None:
 
     Parameters
     ----------
-    name : cluster name, path of a node-link file, or anything else
-
-    Returns
-    -------
-    Cluster or None
+    name : str
+        Cluster name, path of a node-link file, or anything else.
     """
     from gangopt.topology import cluster_names, load_cluster
 
@@ -70,8 +67,10 @@ def picture_of(subject: Instance | Cluster, path: Path) -> None:
 
     Parameters
     ----------
-    subject : a cluster
-    path : ends in .png, .svg or .pdf
+    subject : Instance or Cluster
+        A cluster.
+    path : Path
+        Ends in .png, .svg or .pdf.
 
     Raises
     ------

@@ -44,12 +44,18 @@ class Reading:
 
     Attributes
     ----------
-    source : file or name
-    form, throughputs, gpu_type : as for `load_workload`
-    lenient : whether defective rows are left out and counted
-    start, end : s, arrivals to keep, None for all
-    user, vc : whose jobs to keep, None for all
-    load : factor on the load
+    source : str
+        File or name.
+    form, throughputs, gpu_type : str or None or Path or None
+        As for `load_workload`.
+    lenient : bool
+        Whether defective rows are left out and counted.
+    start, end : float or None
+        S, arrivals to keep, None for all.
+    user, vc : str or None
+        Whose jobs to keep, None for all.
+    load : float
+        Factor on the load.
     """
 
     source: str
@@ -68,7 +74,8 @@ class Reading:
 
         Parameters
         ----------
-        machines : cluster that the jobs have to fit, None for any
+        machines : Cluster or None
+            Cluster that the jobs have to fit, None for any.
         """
         from gangopt.instances.workload.catalogue import load_workload
 

@@ -48,15 +48,16 @@ def gittins_curve(
 
     Parameters
     ----------
-    services : GPU s of past jobs, each equally likely; attained services are evenly spaced from 0 to the greatest
-    thresholds : GPU s between the queues, ascending
-    workload : jobs whose services are taken instead; attained services are then 0 and quantiles of theirs
-    points : attained services, 2 to 10,000
-    jobs, seed : of a generated workload
-
-    Returns
-    -------
-    ExperimentTable
+    services : sequence of float, optional
+        GPU s of past jobs, each equally likely; attained services are evenly spaced from 0 to the greatest.
+    thresholds : sequence of float, optional
+        GPU s between the queues, ascending.
+    workload : Workload, str, Path or None, optional
+        Jobs whose services are taken instead; attained services are then 0 and quantiles of theirs.
+    points : int, optional
+        Attained services, 2 to 10,000.
+    jobs, seed : int or None or int, optional
+        Of a generated workload.
 
     Raises
     ------
@@ -115,7 +116,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `gittins_curve`
+    table : ExperimentTable
+        Of `gittins_curve`.
     """
     from matplotlib.figure import Figure
 

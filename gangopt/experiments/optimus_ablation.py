@@ -75,15 +75,15 @@ def optimus_ablation(
 
     Parameters
     ----------
-    instances : names, files or instances of decision `interval`
-    optimum : whether to add the joint optimum of both decisions
-    time_limit : wall seconds for each exact solve, None for no limit; a row whose exact solves did not all end with a
-        proof says so behind its method
-    seed : of the random placement
-
-    Returns
-    -------
-    ExperimentTable
+    instances : sequence of str or IntervalInstance, optional
+        Names, files or instances of decision `interval`.
+    optimum : bool, optional
+        Whether to add the joint optimum of both decisions.
+    time_limit : float or None, optional
+        Wall seconds for each exact solve, None for no limit; a row whose exact solves did not all end with a proof
+        says so behind its method.
+    seed : int, optional
+        Of the random placement.
 
     Raises
     ------
@@ -160,11 +160,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `optimus_ablation`
-
-    Returns
-    -------
-    Figure
+    table : ExperimentTable
+        Of `optimus_ablation`.
     """
     from matplotlib.figure import Figure
 

@@ -67,17 +67,20 @@ def optimus_replay(
 
     Parameters
     ----------
-    workload : jobs with durations and fitted speeds; None replays uniform, Poisson and bursty arrivals
-    cluster : machines or a number of GPUs; None is Optimus's testbed
-    policies : policies with arguments; the first counts as 1
-    jobs : of a generated workload, or how many of the first to keep
-    draws : workloads that are drawn, with seeds from `seed` on; of a file there is one
-    restart : s at every start but a job's first
-    seed : of the first draw
-
-    Returns
-    -------
-    ExperimentTable
+    workload : Workload, str, Path or None, optional
+        Jobs with durations and fitted speeds; None replays uniform, Poisson and bursty arrivals.
+    cluster : Cluster, str, Path, int or None, optional
+        Machines or a number of GPUs; None is Optimus's testbed.
+    policies : sequence of str, optional
+        Policies with arguments; the first counts as 1.
+    jobs : int or None, optional
+        Of a generated workload, or how many of the first to keep.
+    draws : int, optional
+        Workloads that are drawn, with seeds from `seed` on; of a file there is one.
+    restart : float, optional
+        S at every start but a job's first.
+    seed : int, optional
+        Of the first draw.
 
     Raises
     ------
@@ -141,6 +144,7 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `optimus_replay`
+    table : ExperimentTable
+        Of `optimus_replay`.
     """
     return bars(table, "workload", "policy", {"JCT to optimus": "paper JCT", "makespan to optimus": "paper makespan"})

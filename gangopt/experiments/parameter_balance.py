@@ -57,9 +57,12 @@ class StepModel:
 
     Parameters
     ----------
-    workers : w
-    bandwidth : B, MB/s of a parameter server
-    request_seconds : h, seconds that one request of one worker takes beside its bytes
+    workers : int
+        W.
+    bandwidth : float
+        B, MB/s of a parameter server.
+    request_seconds : float
+        H, seconds that one request of one worker takes beside its bytes.
     """
 
     def __init__(self, workers: int, bandwidth: float, request_seconds: float) -> None:
@@ -99,12 +102,10 @@ def balanced(instance: ParametersInstance, model: StepModel) -> ParametersSoluti
 
     Parameters
     ----------
-    instance : blocks and servers
-    model : seconds of a parameter and of a request
-
-    Returns
-    -------
-    ParametersSolution
+    instance : ParametersInstance
+        Blocks and servers.
+    model : StepModel
+        Seconds of a parameter and of a request.
     """
     both = (_largest_first(instance, model), _wrapped(instance, model))
     return min(both, key=lambda item: model.slowest(instance, item)[0])
@@ -157,15 +158,16 @@ def parameter_balance(
 
     Parameters
     ----------
-    networks : names; the computing time of one that is not in `COMPUTE` counts as 0
-    servers : numbers of parameter servers
-    workers, bandwidth, request_seconds : of `StepModel`
-    draws : random draws of MXNet's rule; the mean of their step times is shown
-    seed : of the first draw
-
-    Returns
-    -------
-    ExperimentTable
+    networks : sequence of str, optional
+        Names; the computing time of one that is not in `COMPUTE` counts as 0.
+    servers : sequence of int, optional
+        Numbers of parameter servers.
+    workers, bandwidth, request_seconds : int or float, optional
+        Of `StepModel`.
+    draws : int, optional
+        Random draws of MXNet's rule; the mean of their step times is shown.
+    seed : int, optional
+        Of the first draw.
 
     Raises
     ------
@@ -224,11 +226,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `parameter_balance`
-
-    Returns
-    -------
-    Figure
+    table : ExperimentTable
+        Of `parameter_balance`.
     """
     from matplotlib.figure import Figure
 

@@ -53,14 +53,14 @@ def with_error(instance: AllocationInstance, kind: str, error: float, rng: np.ra
 
     Parameters
     ----------
-    instance : the true jobs
-    kind : `steps`, `speed`, `both` or `coefficients`
-    error : e, 0 or more and below 1
-    rng : of the signs; the draws do not depend on the error
-
-    Returns
-    -------
-    AllocationInstance
+    instance : AllocationInstance
+        The true jobs.
+    kind : str
+        `steps`, `speed`, `both` or `coefficients`.
+    error : float
+        E, 0 or more and below 1.
+    rng : numpy.random.Generator
+        Of the signs; the draws do not depend on the error.
     """
     if kind not in KINDS:
         raise InputError(f"kind: {kind!r}, allowed: {', '.join(KINDS)}")
@@ -129,16 +129,18 @@ def prediction_error(
 
     Parameters
     ----------
-    instances : names, files or instances of decision `allocation`
-    errors : e, each 0 or more and below 1
-    kinds : what is wrong
-    methods : methods of `allocation`
-    seeds : draws of the signs, seeds 0, 1, ...
-    time_limit : wall seconds for each exact solve, None for no limit
-
-    Returns
-    -------
-    ExperimentTable
+    instances : sequence of str or AllocationInstance, optional
+        Names, files or instances of decision `allocation`.
+    errors : sequence of float, optional
+        E, each 0 or more and below 1.
+    kinds : sequence of str, optional
+        What is wrong.
+    methods : sequence of str, optional
+        Methods of `allocation`.
+    seeds : int, optional
+        Draws of the signs, seeds 0, 1, ...
+    time_limit : float or None, optional
+        Wall seconds for each exact solve, None for no limit.
 
     Raises
     ------
@@ -217,11 +219,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `prediction_error`
-
-    Returns
-    -------
-    Figure
+    table : ExperimentTable
+        Of `prediction_error`.
     """
     from matplotlib.figure import Figure
 

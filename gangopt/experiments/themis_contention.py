@@ -42,12 +42,10 @@ def part(cluster: Cluster, share: int) -> Cluster:
 
     Parameters
     ----------
-    cluster : the whole
-    share : 1 keeps everything, 2 half of the machines of each kind and rack, rounded up
-
-    Returns
-    -------
-    Cluster
+    cluster : Cluster
+        The whole.
+    share : int
+        1 keeps everything, 2 half of the machines of each kind and rack, rounded up.
     """
     from gangopt.topology import Cluster, machine_classes
 
@@ -78,17 +76,20 @@ def themis_contention(
 
     Parameters
     ----------
-    workload : jobs with durations, by app; None is THEMIS's workload 1
-    cluster : machines or a number of GPUs; None is THEMIS's testbed
-    policies : policies with arguments
-    contentions : the cluster is divided by each of them, 1 to 64
-    jobs : how many of the first jobs to keep
-    across_machines, across_racks : factors on the time of network-intensive jobs that span several
-    seed : of generated workloads
-
-    Returns
-    -------
-    ExperimentTable
+    workload : Workload, str, Path or None, optional
+        Jobs with durations, by app; None is THEMIS's workload 1.
+    cluster : Cluster, str, Path, int or None, optional
+        Machines or a number of GPUs; None is THEMIS's testbed.
+    policies : sequence of str, optional
+        Policies with arguments.
+    contentions : sequence of int, optional
+        The cluster is divided by each of them, 1 to 64.
+    jobs : int or None, optional
+        How many of the first jobs to keep.
+    across_machines, across_racks : float, optional
+        Factors on the time of network-intensive jobs that span several.
+    seed : int, optional
+        Of generated workloads.
 
     Raises
     ------
@@ -130,6 +131,7 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `themis_contention`
+    table : ExperimentTable
+        Of `themis_contention`.
     """
     return lines(table, "policy", "contention", ("max rho", "mean rho"))

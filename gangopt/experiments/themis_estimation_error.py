@@ -42,15 +42,16 @@ def themis_estimation_error(
 
     Parameters
     ----------
-    errors : X, percents from 0 to 90; 0 is always run
-    workload : the apps and their cluster; None for the defaults on the paper's simulator cluster
-    fairness : f
-    lease : minutes
-    seeds : workloads, with their errors, that are drawn and averaged
-
-    Returns
-    -------
-    ExperimentTable
+    errors : sequence of float, optional
+        X, percents from 0 to 90; 0 is always run.
+    workload : Workload or None, optional
+        The apps and their cluster; None for the defaults on the paper's simulator cluster.
+    fairness : float, optional
+        F.
+    lease : float, optional
+        Minutes.
+    seeds : int, optional
+        Workloads, with their errors, that are drawn and averaged.
 
     Raises
     ------
@@ -93,11 +94,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `themis_estimation_error`
-
-    Returns
-    -------
-    Figure
+    table : ExperimentTable
+        Of `themis_estimation_error`.
     """
     from matplotlib.figure import Figure
 

@@ -82,7 +82,8 @@ def slowdowns(across_machines: float, across_racks: float) -> Overheads:
 
     Parameters
     ----------
-    across_machines, across_racks : factors, at least 1
+    across_machines, across_racks : float
+        Factors, at least 1.
     """
     return Overheads(slowdowns={"rack": across_machines, "cluster": across_racks}, sensitive_only=True)
 
@@ -114,16 +115,18 @@ def themis_fairness(
 
     Parameters
     ----------
-    workload : jobs with durations, by app; None replays both default workloads
-    cluster : machines or a number of GPUs; None is THEMIS's testbed
-    policies : policies with arguments
-    jobs : how many of the first jobs to keep
-    across_machines, across_racks : factors on the time of network-intensive jobs that span several
-    seed : of generated workloads
-
-    Returns
-    -------
-    ExperimentTable
+    workload : Workload, str, Path or None, optional
+        Jobs with durations, by app; None replays both default workloads.
+    cluster : Cluster, str, Path, int or None, optional
+        Machines or a number of GPUs; None is THEMIS's testbed.
+    policies : sequence of str, optional
+        Policies with arguments.
+    jobs : int or None, optional
+        How many of the first jobs to keep.
+    across_machines, across_racks : float, optional
+        Factors on the time of network-intensive jobs that span several.
+    seed : int, optional
+        Of generated workloads.
 
     Raises
     ------
@@ -177,6 +180,7 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `themis_fairness`
+    table : ExperimentTable
+        Of `themis_fairness`.
     """
     return bars(table, "workload", "policy", {"min rho": "paper min rho", "max rho": "paper max rho"})

@@ -45,9 +45,12 @@ def with_share(workload: Workload, share: float, seed: int) -> Workload:
 
     Parameters
     ----------
-    workload : the jobs; one without an app counts as an app
-    share : 0 to 1, rounded to whole apps
-    seed : of the order
+    workload : Workload
+        The jobs; one without an app counts as an app.
+    share : float
+        0 to 1, rounded to whole apps.
+    seed : int
+        Of the order.
 
     Raises
     ------
@@ -81,23 +84,26 @@ def themis_network_share(
 
     Parameters
     ----------
-    workload : jobs with durations, by app; None is THEMIS's workload 2
-    cluster : with machines; None is THEMIS's simulated one
-    policies : policies with arguments
-    shares : of network-intensive apps, 0 to 1
-    jobs : how many of the first jobs to keep
-    across_machines, across_racks : factors on the time of network-intensive jobs that span several
-    seed : of generated workloads, and of who is network-intensive
-
-    Returns
-    -------
-    ExperimentTable
+    workload : Workload, str, Path or None, optional
+        Jobs with durations, by app; None is THEMIS's workload 2.
+    cluster : Cluster, str, Path, int or None, optional
+        With machines; None is THEMIS's simulated one.
+    policies : sequence of str, optional
+        Policies with arguments.
+    shares : sequence of float, optional
+        Of network-intensive apps, 0 to 1.
+    jobs : int or None, optional
+        How many of the first jobs to keep.
+    across_machines, across_racks : float, optional
+        Factors on the time of network-intensive jobs that span several.
+    seed : int, optional
+        Of generated workloads, and of who is network-intensive.
 
     Raises
     ------
     InputError
-        If the workload, the cluster or a policy is unknown or defective, the cluster has no machines, or an argument is
-        out of range.
+        If the workload, the cluster or a policy is unknown or defective, the cluster has no machines, or an
+        argument is out of range.
 
     References
     ----------
@@ -129,6 +135,7 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `themis_network_share`
+    table : ExperimentTable
+        Of `themis_network_share`.
     """
     return lines(table, "policy", "network-intensive", ("max rho", "time"))

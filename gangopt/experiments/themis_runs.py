@@ -28,13 +28,20 @@ class Workload:
 
     Attributes
     ----------
-    cluster : named cluster
-    apps : number of apps
-    gap : mean minutes between arrivals, exponential
-    hours : median GPU-hours of an app; its logarithm is normal
-    spread : standard deviation of that logarithm
-    intensive : share of apps with THEMIS's prior slowdowns; the rest is insensitive to placement
-    restart : seconds without progress whenever the GPUs of an app change
+    cluster : str
+        Named cluster.
+    apps : int
+        Number of apps.
+    gap : float
+        Mean minutes between arrivals, exponential.
+    hours : float
+        Median GPU-hours of an app; its logarithm is normal.
+    spread : float
+        Standard deviation of that logarithm.
+    intensive : float
+        Share of apps with THEMIS's prior slowdowns; the rest is insensitive to placement.
+    restart : float
+        Seconds without progress whenever the GPUs of an app change.
     """
 
     cluster: str = "themis-simulator"
@@ -65,13 +72,11 @@ class Workload:
 
         Parameters
         ----------
-        seed : of the workload and of the errors
-        error : X as a share; each app over- or underestimates its work, and what is above 1 of its slowdowns, by shares
-            drawn uniformly from -X to X
-
-        Returns
-        -------
-        list of SingleJobApp
+        seed : int
+            Of the workload and of the errors.
+        error : float, optional
+            X as a share; each app over- or underestimates its work, and what is above 1 of its slowdowns, by shares
+            drawn uniformly from -X to X.
         """
         generator, wrong = np.random.default_rng(seed), np.random.default_rng([seed, 1])
         arrivals = 60.0 * np.cumsum(generator.exponential(self.gap, self.apps))
@@ -110,9 +115,12 @@ def measures(runs: Sequence[Rounds], workload: Workload, seeds: Sequence[int]) -
 
     Parameters
     ----------
-    runs : one for each seed
-    workload : what was run
-    seeds : of the runs
+    runs : sequence of Rounds
+        One for each seed.
+    workload : Workload
+        What was run.
+    seeds : sequence of int
+        Of the runs.
 
     Returns
     -------

@@ -67,14 +67,14 @@ def themis_sensitivity(
 
     Parameters
     ----------
-    knobs : values of f, from 0 to 1
-    leases : lengths of the leases, minutes
-    workload : the apps and their cluster; None for the defaults on the paper's simulator cluster
-    seeds : workloads that are drawn and averaged
-
-    Returns
-    -------
-    ExperimentTable
+    knobs : sequence of float, optional
+        Values of f, from 0 to 1.
+    leases : sequence of float, optional
+        Lengths of the leases, minutes.
+    workload : Workload or None, optional
+        The apps and their cluster; None for the defaults on the paper's simulator cluster.
+    seeds : int, optional
+        Workloads that are drawn and averaged.
 
     Raises
     ------
@@ -133,11 +133,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `themis_sensitivity`
-
-    Returns
-    -------
-    Figure
+    table : ExperimentTable
+        Of `themis_sensitivity`.
     """
     from matplotlib.figure import Figure
 

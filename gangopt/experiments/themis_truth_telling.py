@@ -53,13 +53,20 @@ class Setting:
 
     Attributes
     ----------
-    apps : number of equal apps; all arrive at time 0
-    demand : most GPUs that an app can use
-    work : serial time of an app, GPU-minutes
-    across : true slowdown across machines; inside one it is 1
-    fairness : f; the 1 - f of the apps with the greatest rho bid, at least one
-    lease : minutes for which a round's outcome holds
-    rounding : `floor`, `value` or `random`: how shares become whole GPUs, see method `themis` of `auction`
+    apps : int
+        Number of equal apps; all arrive at time 0.
+    demand : int
+        Most GPUs that an app can use.
+    work : float
+        Serial time of an app, GPU-minutes.
+    across : float
+        True slowdown across machines; inside one it is 1.
+    fairness : float
+        F; the 1 - f of the apps with the greatest rho bid, at least one.
+    lease : float
+        Minutes for which a round's outcome holds.
+    rounding : str
+        `floor`, `value` or `random`: how shares become whole GPUs, see method `themis` of `auction`.
     """
 
     apps: int = 8
@@ -122,14 +129,14 @@ def themis_truth_telling(
 
     Parameters
     ----------
-    lies : X, percents from 0 to 100; 0 is always run
-    kinds : `spread`: it reports the slowdown across machines X % too high; `dense`: that in one machine X % too low
-    setting : the apps and the rounds; None for the defaults
-    seeds : runs that are averaged; the liar's place among the apps and every gift of left-over GPUs are drawn
-
-    Returns
-    -------
-    ExperimentTable
+    lies : sequence of float, optional
+        X, percents from 0 to 100; 0 is always run.
+    kinds : sequence of str, optional
+        `spread`: it reports the slowdown across machines X % too high; `dense`: that in one machine X % too low.
+    setting : Setting or None, optional
+        The apps and the rounds; None for the defaults.
+    seeds : int, optional
+        Runs that are averaged; the liar's place among the apps and every gift of left-over GPUs are drawn.
 
     Raises
     ------
@@ -224,10 +231,14 @@ def completion_times(kind: Kind, lie: float, setting: Setting, seed: int = 0) ->
 
     Parameters
     ----------
-    kind : what the liar misreports
-    lie : X in percent
-    setting : the apps and the rounds
-    seed : of the liar's place among the apps and of the gifts
+    kind : Kind
+        What the liar misreports.
+    lie : float
+        X in percent.
+    setting : Setting
+        The apps and the rounds.
+    seed : int, optional
+        Of the liar's place among the apps and of the gifts.
 
     Returns
     -------
@@ -271,11 +282,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `themis_truth_telling`
-
-    Returns
-    -------
-    Figure
+    table : ExperimentTable
+        Of `themis_truth_telling`.
     """
     from matplotlib.figure import Figure
 

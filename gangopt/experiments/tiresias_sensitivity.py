@@ -39,9 +39,12 @@ class Panel:
 
     Attributes
     ----------
-    name : what is varied
-    metrics : metric of tiresias-l and of tiresias-g
-    settings : by label, the arguments of the policy and the paper's figures for tiresias-l and tiresias-g
+    name : str
+        What is varied.
+    metrics : tuple of str
+        Metric of tiresias-l and of tiresias-g.
+    settings : mapping of str to tuple of str and float
+        By label, the arguments of the policy and the paper's figures for tiresias-l and tiresias-g.
     """
 
     name: str
@@ -94,14 +97,14 @@ def tiresias_sensitivity(
 
     Parameters
     ----------
-    workload : jobs with durations; None replays the default workload
-    cluster : machines or a number of GPUs; None is the default
-    jobs : of a generated workload, or how many of the first to keep
-    seed : of a generated workload
-
-    Returns
-    -------
-    ExperimentTable
+    workload : Workload, str, Path or None, optional
+        Jobs with durations; None replays the default workload.
+    cluster : Cluster, str, Path, int or None, optional
+        Machines or a number of GPUs; None is the default.
+    jobs : int or None, optional
+        Of a generated workload, or how many of the first to keep.
+    seed : int, optional
+        Of a generated workload.
 
     Raises
     ------
@@ -146,7 +149,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `tiresias_sensitivity`
+    table : ExperimentTable
+        Of `tiresias_sensitivity`.
     """
     labelled = [{**row, "panel": f"{row['policy']}: {row['panel']}, {row['metric']}"} for row in table.rows]
     shown = ExperimentTable(table.name, table.title, table.columns, tuple(labelled))

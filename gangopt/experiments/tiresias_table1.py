@@ -61,11 +61,16 @@ def normalised(
 
     Parameters
     ----------
-    given : jobs on machines
-    policies : names with arguments
-    reference : name, without arguments, of the policy that counts as 1
-    paper : mean, median and 95th percentile over the reference's, by policy without arguments
-    seed : of the replays
+    given : Trace
+        Jobs on machines.
+    policies : tuple of str
+        Names with arguments.
+    reference : str
+        Name, without arguments, of the policy that counts as 1.
+    paper : mapping of str to tuple of float or None
+        Mean, median and 95th percentile over the reference's, by policy without arguments.
+    seed : int
+        Of the replays.
     """
     found, missing = replays(given, policies, seed=seed)
     named = {name.partition("?")[0]: item.metrics for name, item in found.items()}
@@ -92,14 +97,14 @@ def tiresias_table1(
 
     Parameters
     ----------
-    workload : jobs with durations; None replays the two default workloads
-    cluster : machines or a number of GPUs; None is the default of the workload
-    jobs : of a generated workload, or how many of the first to keep
-    seed : of generated workloads
-
-    Returns
-    -------
-    ExperimentTable
+    workload : Workload, str, Path or None, optional
+        Jobs with durations; None replays the two default workloads.
+    cluster : Cluster, str, Path, int or None, optional
+        Machines or a number of GPUs; None is the default of the workload.
+    jobs : int or None, optional
+        Of a generated workload, or how many of the first to keep.
+    seed : int, optional
+        Of generated workloads.
 
     Raises
     ------
@@ -126,6 +131,7 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `tiresias_table1`
+    table : ExperimentTable
+        Of `tiresias_table1`.
     """
     return bars(table, "workload", "policy", {f"{name} to srsf": f"paper {name}" for name in _FIGURES})

@@ -66,14 +66,14 @@ def tiresias_table5(
 
     Parameters
     ----------
-    workload : jobs with durations; None replays the two default workloads
-    cluster : machines or a number of GPUs; None is the default of the workload
-    jobs : of a generated workload, or how many of the first to keep
-    seed : of generated workloads
-
-    Returns
-    -------
-    ExperimentTable
+    workload : Workload, str, Path or None, optional
+        Jobs with durations; None replays the two default workloads.
+    cluster : Cluster, str, Path, int or None, optional
+        Machines or a number of GPUs; None is the default of the workload.
+    jobs : int or None, optional
+        Of a generated workload, or how many of the first to keep.
+    seed : int, optional
+        Of generated workloads.
 
     Raises
     ------
@@ -103,7 +103,8 @@ def picture(table: ExperimentTable) -> Figure:
 
     Parameters
     ----------
-    table : of `tiresias_table5`
+    table : ExperimentTable
+        Of `tiresias_table5`.
     """
     names = ("mean", "median", "95th")
     return bars(table, "workload", "policy", {f"{name} to tiresias-l": f"paper {name}" for name in names})

@@ -33,10 +33,14 @@ class Setting:
 
     Attributes
     ----------
-    workload : a workload, its name or its file
-    cluster : a cluster, its name or file, or a number of GPUs that are only counted
-    load : GPU s of all jobs over those of the cluster while jobs arrive; None leaves arrivals as they are
-    jobs : how many to draw or keep where the user does not say; None leaves it to the workload
+    workload : Workload, str or Path
+        A workload, its name or its file.
+    cluster : Cluster, str, Path or int
+        A cluster, its name or file, or a number of GPUs that are only counted.
+    load : float or None
+        GPU s of all jobs over those of the cluster while jobs arrive; None leaves arrivals as they are.
+    jobs : int or None
+        How many to draw or keep where the user does not say; None leaves it to the workload.
     """
 
     workload: Workload | str | Path
@@ -51,11 +55,16 @@ class Trace:
 
     Attributes
     ----------
-    workload : the jobs
-    cluster : machines, or a number of GPUs that are only counted
-    n_gpus : GPUs
-    name : of the workload without seed, for tables
-    load : the load that arrivals were scaled to, None where they are as they were
+    workload : Workload
+        The jobs.
+    cluster : Cluster or int
+        Machines, or a number of GPUs that are only counted.
+    n_gpus : int
+        GPUs.
+    name : str
+        Of the workload without seed, for tables.
+    load : float or None
+        The load that arrivals were scaled to, None where they are as they were.
     """
 
     workload: Workload
@@ -83,9 +92,12 @@ def settings(
 
     Parameters
     ----------
-    defaults : of the experiment
-    workload : replaces all of them
-    cluster : replaces the cluster of every setting
+    defaults : sequence of Setting
+        Of the experiment.
+    workload : Workload, str, Path or None
+        Replaces all of them.
+    cluster : Cluster, str, Path, int or None
+        Replaces the cluster of every setting.
     """
     chosen = tuple(defaults) if workload is None else (Setting(workload, defaults[0].cluster),)
     return chosen if cluster is None else tuple(replace(item, cluster=cluster) for item in chosen)
@@ -96,10 +108,13 @@ def trace(setting: Setting, *, jobs: int | None = None, seed: int = 0) -> Trace:
 
     Parameters
     ----------
-    setting : what to load
-    jobs : how many to draw where the generator takes a number that its name leaves open, else how many to keep, the
-        first that arrive; None is the default of the name, and all of a file
-    seed : for a generator whose name leaves it open
+    setting : Setting
+        What to load.
+    jobs : int or None, optional
+        How many to draw where the generator takes a number that its name leaves open, else how many to keep, the
+        first that arrive; None is the default of the name, and all of a file.
+    seed : int, optional
+        For a generator whose name leaves it open.
 
     Raises
     ------
@@ -164,15 +179,20 @@ def replays(
 
     Parameters
     ----------
-    given : jobs on machines
-    policies : names with arguments
-    overheads : costs in time, None for nothing; slowdowns are left out where GPUs are only counted, without places
-    seed : of whatever the policies do at random
+    given : Trace
+        Jobs on machines.
+    policies : sequence of str
+        Names with arguments.
+    overheads : Overheads or None, optional
+        Costs in time, None for nothing; slowdowns are left out where GPUs are only counted, without places.
+    seed : int, optional
+        Of whatever the policies do at random.
 
     Returns
     -------
     dict and list
-        Replays by policy, in the order given, and a line for each policy that this trace cannot feed and each notice.
+        Replays by policy, in the order given, and a line for each policy that this trace cannot feed and each
+        notice.
 
     Raises
     ------
@@ -202,10 +222,14 @@ def bars(table: ExperimentTable, panel: str, series: str, values: Mapping[str, s
 
     Parameters
     ----------
-    table : the rows
-    panel : column that tells the rows of panels apart
-    series : column with the name of each bar
-    values : column that is drawn, to the column of the paper's figure or None
+    table : ExperimentTable
+        The rows.
+    panel : str
+        Column that tells the rows of panels apart.
+    series : str
+        Column with the name of each bar.
+    values : mapping of str to str or None
+        Column that is drawn, to the column of the paper's figure or None.
     """
     from matplotlib.figure import Figure
 
@@ -234,10 +258,14 @@ def lines(table: ExperimentTable, series: str, across: str, values: Sequence[str
 
     Parameters
     ----------
-    table : the rows
-    series : column that tells lines apart
-    across : column of the horizontal axis
-    values : columns that are drawn
+    table : ExperimentTable
+        The rows.
+    series : str
+        Column that tells lines apart.
+    across : str
+        Column of the horizontal axis.
+    values : sequence of str
+        Columns that are drawn.
     """
     from matplotlib.figure import Figure
 

@@ -97,10 +97,6 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         instance : Instance
             Data of the model, which is named after it.
 
-        Returns
-        -------
-        ConcreteModel
-
         Raises
         ------
         InputError, ModelTooLargeError
@@ -122,10 +118,6 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
             A block filled by this formulation, with a value for every variable.
         instance : Instance
             The instance that the block was filled with, or one of equal content.
-
-        Returns
-        -------
-        Solution
 
         Raises
         ------
@@ -180,10 +172,14 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
 
         Parameters
         ----------
-        model : of this formulation, with its Objective
-        instance : what the model says
-        objective : of the solution that was found
-        agreed : whether the bound that was found with it is the same number
+        model : Pyomo
+            Of this formulation, with its Objective.
+        instance : InstanceT
+            What the model says.
+        objective : float
+            Of the solution that was found.
+        agreed : bool
+            Whether the bound that was found with it is the same number.
 
         Returns
         -------
@@ -208,9 +204,12 @@ def check_kind(given: object, kind: type, form: str) -> None:
 
     Parameters
     ----------
-    given : what the form is called with
-    kind : the type it needs
-    form : name of the form with its decision, for the message
+    given : object
+        What the form is called with.
+    kind : type
+        The type it needs.
+    form : str
+        Name of the form with its decision, for the message.
 
     Raises
     ------
@@ -226,8 +225,10 @@ def check_empty(block: Pyomo, form: str) -> None:
 
     Parameters
     ----------
-    block : ConcreteModel or Block
-    form : name of the form with its decision, for the message
+    block : Pyomo
+        ConcreteModel or Block.
+    form : str
+        Name of the form with its decision, for the message.
 
     Raises
     ------
@@ -244,9 +245,12 @@ def check_filled(block: Pyomo, form: str, instance: Instance) -> None:
 
     Parameters
     ----------
-    block : ConcreteModel or Block
-    form : name of the form with its decision
-    instance : what the Block is to be filled with; equal content is enough
+    block : Pyomo
+        ConcreteModel or Block.
+    form : str
+        Name of the form with its decision.
+    instance : Instance
+        What the Block is to be filled with; equal content is enough.
 
     Raises
     ------
@@ -270,9 +274,12 @@ def remember(block: Pyomo, form: str, instance: Instance) -> None:
 
     Parameters
     ----------
-    block : ConcreteModel or Block
-    form : name of the form with its decision
-    instance : what the Block says
+    block : Pyomo
+        ConcreteModel or Block.
+    form : str
+        Name of the form with its decision.
+    instance : Instance
+        What the Block says.
     """
     setattr(block, _RECORD, (form, instance))
 
@@ -284,14 +291,14 @@ def read_values(
 
     Parameters
     ----------
-    read : the form's own function
-    block : ConcreteModel or Block that passes `check_filled`
-    form : name of the form with its decision
-    instance : what the Block says
-
-    Returns
-    -------
-    Solution
+    read : callable
+        The form's own function.
+    block : Pyomo
+        ConcreteModel or Block that passes `check_filled`.
+    form : str
+        Name of the form with its decision.
+    instance : InstanceT
+        What the Block says.
 
     Raises
     ------

@@ -31,11 +31,8 @@ def building_within(remaining: Callable[[], float | None]) -> Iterator[None]:
 
     Parameters
     ----------
-    remaining : returns the seconds that are left, None for no limit; holds in the current thread only
-
-    Yields
-    ------
-    None
+    remaining : callable
+        Returns the seconds that are left, None for no limit; holds in the current thread only.
     """
     token = _remaining.set(remaining)
     logger = logging.getLogger("pyomo.core")
@@ -57,7 +54,8 @@ def require_time(columns: int = 0) -> None:
 
     Parameters
     ----------
-    columns : columns still to be built, at least
+    columns : int, optional
+        Columns still to be built, at least.
 
     Raises
     ------
@@ -78,11 +76,8 @@ def paced(items: Iterable[_Item]) -> Iterator[_Item]:
 
     Parameters
     ----------
-    items : indices or values of a large component
-
-    Yields
-    ------
-    the items
+    items : iterable of _Item
+        Indices or values of a large component.
     """
     for number, item in enumerate(items):
         if number % _STRIDE == 0:

@@ -17,13 +17,12 @@ def linear(coefficients: Sequence[Pyomo], variables: Sequence[Pyomo], constant: 
 
     Parameters
     ----------
-    coefficients : a, numbers or mutable Params
-    variables : x, Var data
-    constant : a number
-
-    Returns
-    -------
-    LinearExpression
+    coefficients : sequence of Pyomo
+        A, numbers or mutable Params.
+    variables : sequence of Pyomo
+        X, Var data.
+    constant : float, optional
+        A number.
 
     Raises
     ------

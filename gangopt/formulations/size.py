@@ -16,9 +16,12 @@ def require_size(form: str, columns: int, limit: int = MAX_COLUMNS) -> None:
 
     Parameters
     ----------
-    form : decision and form, as `allocation choice`
-    columns : columns that the model would have
-    limit : most columns that are built
+    form : str
+        Decision and form, as `allocation choice`.
+    columns : int
+        Columns that the model would have.
+    limit : int, optional
+        Most columns that are built.
 
     Raises
     ------

@@ -17,9 +17,14 @@ def minimising(fill: Callable[..., None], instance: Instance, *arguments: Any, *
 
     Parameters
     ----------
-    fill : `fill_<form>`
-    instance : what is to be decided; the model has its name
-    arguments, keywords : further ones of `fill`
+    fill : callable
+        `fill_<form>`.
+    instance : Instance
+        What is to be decided; the model has its name.
+    *arguments : object
+        Further ones of `fill`.
+    **keywords : object
+        Further ones of `fill`.
 
     Returns
     -------

@@ -24,14 +24,14 @@ def ideal_seconds(budget: float, cluster_gpus: int, app_gpus: int, average_apps:
 
     Parameters
     ----------
-    budget : B, GPU time of the app from start to end, GPU-s
-    cluster_gpus : R_C, GPUs of the cluster
-    app_gpus : most GPUs that the app makes use of at once
-    average_apps : N_avg, time-weighted number of apps present
-
-    Returns
-    -------
-    float
+    budget : float
+        B, GPU time of the app from start to end, GPU-s.
+    cluster_gpus : int
+        R_C, GPUs of the cluster.
+    app_gpus : int
+        Most GPUs that the app makes use of at once.
+    average_apps : float
+        N_avg, time-weighted number of apps present.
 
     Notes
     -----
@@ -50,9 +50,12 @@ def largest_demands(app: Ints, phase: Floats, gpus: Ints) -> Ints:
 
     Parameters
     ----------
-    app : index of every job's app, from 0, none left out, shape (jobs,)
-    phase : of every job, nan where it has none; such jobs may run beside those of phase 0, shape (jobs,)
-    gpus : gang of every job, shape (jobs,)
+    app : ndarray of int
+        Index of every job's app, from 0, none left out, shape (jobs,).
+    phase : ndarray of float
+        Of every job, nan where it has none; such jobs may run beside those of phase 0, shape (jobs,).
+    gpus : ndarray of int
+        Gang of every job, shape (jobs,).
 
     Returns
     -------
@@ -79,7 +82,8 @@ def jain(rho: Iterable[float | Fraction]) -> float:
 
     Parameters
     ----------
-    rho : values, not all 0; 1 is returned if there are none
+    rho : iterable of float or Fraction
+        Values, not all 0; 1 is returned if there are none.
     """
     values = list(rho)
     total = sum(values)

@@ -168,11 +168,8 @@ class Problem(Generic[InstanceT, SolutionT]):
 
         Parameters
         ----------
-        text : the method's name with its options
-
-        Returns
-        -------
-        tuple of Method, dict and str
+        text : str
+            The method's name with its options.
 
         Raises
         ------

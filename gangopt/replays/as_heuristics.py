@@ -27,12 +27,10 @@ def replayed(instance: ScheduleInstance, policy: Policy) -> ScheduleSolution:
 
     Parameters
     ----------
-    instance : the jobs
-    policy : what a replay takes
-
-    Returns
-    -------
-    ScheduleSolution
+    instance : ScheduleInstance
+        The jobs.
+    policy : Policy
+        What a replay takes.
 
     Raises
     ------
@@ -88,11 +86,8 @@ def srsf(instance: ScheduleInstance) -> ScheduleSolution:
 
     Parameters
     ----------
-    instance : the jobs
-
-    Returns
-    -------
-    ScheduleSolution
+    instance : ScheduleInstance
+        The jobs.
 
     References
     ----------
@@ -129,12 +124,10 @@ def las(instance: ScheduleInstance, *, interval: float | None = None) -> Schedul
 
     Parameters
     ----------
-    instance : the jobs
-    interval : s between two looks at the services; None is the instance's slot, or 60 s without one
-
-    Returns
-    -------
-    ScheduleSolution
+    instance : ScheduleInstance
+        The jobs.
+    interval : float or None, optional
+        S between two looks at the services; None is the instance's slot, or 60 s without one.
 
     References
     ----------
@@ -152,12 +145,10 @@ def gittins(instance: ScheduleInstance, *, interval: float | None = None) -> Sch
 
     Parameters
     ----------
-    instance : the jobs
-    interval : as in `las`
-
-    Returns
-    -------
-    ScheduleSolution
+    instance : ScheduleInstance
+        The jobs.
+    interval : float or None, optional
+        As in `las`.
 
     References
     ----------
@@ -179,12 +170,10 @@ def tiresias_g(instance: ScheduleInstance, *, thresholds: str = "3600") -> Sched
 
     Parameters
     ----------
-    instance : the jobs
-    thresholds : GPU s at which a job falls to the next queue, joined by `+`
-
-    Returns
-    -------
-    ScheduleSolution
+    instance : ScheduleInstance
+        The jobs.
+    thresholds : str, optional
+        GPU s at which a job falls to the next queue, joined by `+`.
 
     References
     ----------

@@ -20,9 +20,12 @@ def check_event(state: State, started: Sequence[int], policy: str) -> None:
 
     Parameters
     ----------
-    state : after the event
-    started : jobs that began to run at it
-    policy : name of the policy
+    state : State
+        After the event.
+    started : sequence of int
+        Jobs that began to run at it.
+    policy : str
+        Name of the policy.
 
     Raises
     ------

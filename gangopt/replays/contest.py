@@ -39,10 +39,14 @@ class Entry:
 
     Attributes
     ----------
-    policy : as it was named
-    replay : what it did, None where it could not be replayed
-    reason : why not
-    lost : whether its worker process died, so that it can succeed another time
+    policy : str
+        As it was named.
+    replay : Replay or None
+        What it did, None where it could not be replayed.
+    reason : str or None
+        Why not.
+    lost : bool
+        Whether its worker process died, so that it can succeed another time.
     """
 
     policy: str
@@ -57,14 +61,22 @@ class Contest:
 
     Attributes
     ----------
-    workload : the jobs
-    cluster : name of the cluster, empty where GPUs were only counted
-    n_gpus : GPUs
-    asked : policies as they were named
-    entries : one a policy, in the order asked for; those not reached before an interruption are missing
-    bound : proven lower bound on the mean completion time of fixed gangs, None if it was not asked for
-    notices : what jobs asked for that no replay held them to: GPU types, cores, memory
-    interrupted : whether Ctrl-C ended it
+    workload : Workload
+        The jobs.
+    cluster : str
+        Name of the cluster, empty where GPUs were only counted.
+    n_gpus : int
+        GPUs.
+    asked : tuple of str
+        Policies as they were named.
+    entries : tuple of Entry
+        One a policy, in the order asked for; those not reached before an interruption are missing.
+    bound : JctBound or None
+        Proven lower bound on the mean completion time of fixed gangs, None if it was not asked for.
+    notices : tuple of Notice
+        What jobs asked for that no replay held them to: GPU types, cores, memory.
+    interrupted : bool
+        Whether Ctrl-C ended it.
     """
 
     workload: Workload
@@ -129,13 +141,20 @@ def contest(
 
     Parameters
     ----------
-    workload, cluster : as for `gangopt.replay`
-    policies : names with arguments or objects, as for `gangopt.replay`; objects count by their `name`
-    overheads, placement, seed : as for `gangopt.replay`
-    bound : whether to compute the lower bound on the mean completion time
-    executor : `serial`, or `processes` for one process a policy
-    workers : processes at a time, None for as many as there are CPUs
-    on_progress : told of the events of a replay; with `processes` only of its end
+    workload, cluster : Workload, str or Path or Cluster, str, Path or int
+        As for `gangopt.replay`.
+    policies : sequence of Policy or str
+        Names with arguments or objects, as for `gangopt.replay`; objects count by their `name`.
+    overheads, placement, seed : Overheads or None or str or None or int, optional
+        As for `gangopt.replay`.
+    bound : bool, optional
+        Whether to compute the lower bound on the mean completion time.
+    executor : ExecutorName, optional
+        `serial`, or `processes` for one process a policy.
+    workers : int or None, optional
+        Processes at a time, None for as many as there are CPUs.
+    on_progress : OnProgress or None, optional
+        Told of the events of a replay; with `processes` only of its end.
 
     Returns
     -------
@@ -145,9 +164,9 @@ def contest(
     Raises
     ------
     InputError
-        If no policy is named, one is unknown, named twice or cannot be sent to another process, or the workload, the
-        cluster, the executor or the placement is not acceptable. A policy that this workload cannot feed is an entry
-        with its reason instead.
+        If no policy is named, one is unknown, named twice or cannot be sent to another process, or the workload,
+        the cluster, the executor or the placement is not acceptable. A policy that this workload cannot feed is an
+        entry with its reason instead.
     """
     if executor not in {"serial", "processes"}:
         raise unknown("executor", executor, ["serial", "processes"])

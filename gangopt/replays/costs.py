@@ -34,12 +34,18 @@ class Overheads:
 
     Attributes
     ----------
-    start : s at every start, as the launch of containers
-    restart : s at every start but a job's first, as loading a checkpoint
-    by_model : whether a restart also costs the checkpoint of the model (Tiresias, figure 4)
-    checkpoints : s by model, used by `by_model`
-    slowdowns : factor on the time of a step by locality (`machine`, `rack`, `cluster`) for every job
-    sensitive_only : whether `slowdowns` holds for jobs that the workload calls network-intensive alone
+    start : float
+        S at every start, as the launch of containers.
+    restart : float
+        S at every start but a job's first, as loading a checkpoint.
+    by_model : bool
+        Whether a restart also costs the checkpoint of the model (Tiresias, figure 4).
+    checkpoints : mapping of str to float
+        S by model, used by `by_model`.
+    slowdowns : mapping of str to float
+        Factor on the time of a step by locality (`machine`, `rack`, `cluster`) for every job.
+    sensitive_only : bool
+        Whether `slowdowns` holds for jobs that the workload calls network-intensive alone.
 
     Raises
     ------
@@ -71,8 +77,10 @@ class Overheads:
 
         Parameters
         ----------
-        model : network that the job trains, None if unknown
-        again : whether the job ran before
+        model : str or None
+            Network that the job trains, None if unknown.
+        again : bool
+            Whether the job ran before.
 
         Raises
         ------
@@ -93,7 +101,9 @@ class Overheads:
 
         Parameters
         ----------
-        level : narrowest level that holds the job: `machine`, `rack` or `cluster`
-        sensitive : whether the workload calls the job network-intensive
+        level : str
+            Narrowest level that holds the job: `machine`, `rack` or `cluster`.
+        sensitive : bool
+            Whether the workload calls the job network-intensive.
         """
         return self.slowdowns.get(level, 1.0) if sensitive or not self.sensitive_only else 1.0

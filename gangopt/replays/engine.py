@@ -48,14 +48,22 @@ class Engine:
 
     Parameters
     ----------
-    workload : the jobs, every one with a duration and no larger than the cluster
-    policy : the scheduler; a deep copy of it is used
-    cluster : machines, or None where GPUs are only counted
-    n_gpus : GPUs
-    overheads : what starts and spread places cost
-    placement : rule of `gangopt.replays.machines.RULES`; None takes the policy's own `placement`, or `packed`
-    seed : of the policy's random numbers
-    on_progress : called from time to time
+    workload : JobTable
+        The jobs, every one with a duration and no larger than the cluster.
+    policy : Policy
+        The scheduler; a deep copy of it is used.
+    cluster : Cluster or None
+        Machines, or None where GPUs are only counted.
+    n_gpus : int
+        GPUs.
+    overheads : Overheads
+        What starts and spread places cost.
+    placement : str or None, optional
+        Rule of `gangopt.replays.machines.RULES`; None takes the policy's own `placement`, or `packed`.
+    seed : int, optional
+        Of the policy's random numbers.
+    on_progress : Progress or None, optional
+        Called from time to time.
     """
 
     def __init__(

@@ -28,11 +28,16 @@ def settle(
 
     Parameters
     ----------
-    machines : free GPUs beside those of the jobs that run; not changed
-    places : of the jobs in order of priority, empty for one that waits
-    sizes : GPUs of each job, shape (jobs,)
-    find : rule by which a gang is placed
-    skip : whether jobs after one that finds no place are tried; if not, none of them runs
+    machines : Machines
+        Free GPUs beside those of the jobs that run; not changed.
+    places : sequence of Place
+        Of the jobs in order of priority, empty for one that waits.
+    sizes : ndarray of int
+        GPUs of each job, shape (jobs,).
+    find : FindPlace
+        Rule by which a gang is placed.
+    skip : bool, optional
+        Whether jobs after one that finds no place are tried; if not, none of them runs.
 
     Returns
     -------

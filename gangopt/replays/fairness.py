@@ -22,7 +22,8 @@ def average_presence(arrival: Floats, end: Floats) -> Floats:
 
     Parameters
     ----------
-    arrival, end : s, shape (apps,)
+    arrival, end : ndarray of float
+        S, shape (apps,).
 
     Returns
     -------
@@ -49,9 +50,12 @@ def finish_time_fairness(workload: Workload, end: Floats, n_gpus: int) -> Floats
 
     Parameters
     ----------
-    workload : the jobs
-    end : s, when each job ended
-    n_gpus : GPUs of the cluster
+    workload : Workload
+        The jobs.
+    end : ndarray of float
+        S, when each job ended.
+    n_gpus : int
+        GPUs of the cluster.
 
     Returns
     -------

@@ -15,9 +15,12 @@ def fill(sizes: Ints, capacity: int, *, skip: bool = True) -> npt.NDArray[np.boo
 
     Parameters
     ----------
-    sizes : GPUs of each gang in order of priority, all above 0
-    capacity : free GPUs
-    skip : whether gangs after one that does not fit are tried
+    sizes : ndarray of int
+        GPUs of each gang in order of priority, all above 0.
+    capacity : int
+        Free GPUs.
+    skip : bool, optional
+        Whether gangs after one that does not fit are tried.
 
     Returns
     -------

@@ -99,8 +99,10 @@ class Log:
 
         Parameters
         ----------
-        ids : names of the jobs
-        begin : s, the first arrival on the workload's clock
+        ids : tuple of str
+            Names of the jobs.
+        begin : float
+            S, the first arrival on the workload's clock.
 
         Returns
         -------

@@ -22,6 +22,7 @@ class Machines:
     Parameters
     ----------
     cluster : Cluster
+        Cluster.
     """
 
     def __init__(self, cluster: Cluster) -> None:

@@ -22,8 +22,10 @@ class Phases:
 
     Parameters
     ----------
-    workload : the jobs; those without app or phase depend on nothing
-    arrival : of each job in s since the first arrival, ascending
+    workload : JobTable
+        The jobs; those without app or phase depend on nothing.
+    arrival : ndarray of float
+        Of each job in s since the first arrival, ascending.
     """
 
     def __init__(self, workload: JobTable, arrival: Floats) -> None:

@@ -47,9 +47,12 @@ def check_sizes(workload: JobTable, n_gpus: int, cluster: str) -> None:
 
     Parameters
     ----------
-    workload : the jobs
-    n_gpus : GPUs of the cluster
-    cluster : its name, empty where GPUs are only counted
+    workload : JobTable
+        The jobs.
+    n_gpus : int
+        GPUs of the cluster.
+    cluster : str
+        Its name, empty where GPUs are only counted.
 
     Raises
     ------
@@ -70,14 +73,16 @@ def ignored_demands(workload: Workload, cluster: Cluster | None) -> tuple[Notice
 
     Parameters
     ----------
-    workload : the jobs
-    cluster : where they run, None where GPUs are only counted
+    workload : Workload
+        The jobs.
+    cluster : Cluster or None
+        Where they run, None where GPUs are only counted.
 
     Returns
     -------
     tuple of Notice
-        `gpu-type-ignored` counts jobs that name GPU types, unless all machines are known to be of them; `cpu-ignored`
-        and `memory-ignored` count jobs that ask for cores and memory.
+        `gpu-type-ignored` counts jobs that name GPU types, unless all machines are known to be of them;
+        `cpu-ignored` and `memory-ignored` count jobs that ask for cores and memory.
     """
     found = []
     types = workload.texts("gpu_type")
@@ -110,14 +115,16 @@ def replayable(workload: Workload, n_gpus: int) -> Workload:
 
     Parameters
     ----------
-    workload : the jobs
-    n_gpus : GPUs of the cluster
+    workload : Workload
+        The jobs.
+    n_gpus : int
+        GPUs of the cluster.
 
     Returns
     -------
     Workload
-        The jobs that have a duration and fit the cluster; notices `unknown-durations`, `larger-than-the-cluster` and
-        `lost-durations` (too short beside the arrival) count the others.
+        The jobs that have a duration and fit the cluster; notices `unknown-durations`, `larger-than-the-cluster`
+        and `lost-durations` (too short beside the arrival) count the others.
     """
     import polars as pl
 

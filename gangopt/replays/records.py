@@ -27,23 +27,24 @@ class Plan:
 
     Attributes
     ----------
-    order : int array
-        Jobs by priority, the first one first. A job that is not listed does not run, unless it runs already and
-        `preempt` is false.
+    order : ndarray of int
+        Int array Jobs by priority, the first one first. A job that is not listed does not run, unless it runs
+        already and `preempt` is false.
     preempt : bool
         Whether a running job may be stopped for one that stands before it in `order`.
     skip : bool
         Whether a job that does not fit is passed over; if not, it holds up all that follow it.
-    gpus : int array or None
-        GPUs of each job of `order`; None is the gang of the workload. A running job whose number changes is stopped
-        and started again.
-    rates : float array or None
-        Progress of each job of `order` per second, in seconds of its logged duration; None is 1.
+    gpus : ndarray of int or None
+        Int array or None GPUs of each job of `order`; None is the gang of the workload. A running job whose number
+        changes is stopped and started again.
+    rates : ndarray of float or None
+        Float array or None Progress of each job of `order` per second, in seconds of its logged duration; None is
+        1.
     places : mapping or None
         GPUs by machine index for each job whose place the policy chooses itself; the others follow the replay's rule.
-    wake : float, or function of the state
-        The latest time in s at which the policy wants to be asked again; infinite for at the next event only. A
-        function is called once the plan has been followed, when it is known who runs.
+    wake : float or callable
+        Float, or function of the state The latest time in s at which the policy wants to be asked again; infinite
+        for at the next event only. A function is called once the plan has been followed, when it is known who runs.
     """
 
     order: Ints

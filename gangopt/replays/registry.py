@@ -22,11 +22,16 @@ class PolicyRecord:
 
     Attributes
     ----------
-    name, summary : for lists
-    target : `module:function` that makes it; its parameters are the arguments in a name, as `tiresias-l?knob=8`
-    needs : columns of the workload that every job must have, beside arrival, GPUs and duration
-    machines : whether it needs a cluster with machines, not just a number of GPUs
-    elastic : whether it changes a job's number of GPUs
+    name, summary : str
+        For lists.
+    target : str
+        `module:function` that makes it; its parameters are the arguments in a name, as `tiresias-l?knob=8`.
+    needs : tuple of str
+        Columns of the workload that every job must have, beside arrival, GPUs and duration.
+    machines : bool
+        Whether it needs a cluster with machines, not just a number of GPUs.
+    elastic : bool
+        Whether it changes a job's number of GPUs.
     """
 
     name: str
@@ -52,7 +57,8 @@ class Policies(Extensible[PolicyRecord]):
 
         Parameters
         ----------
-        text : the policy's name with its options
+        text : str
+            The policy's name with its options.
 
         Raises
         ------

@@ -56,21 +56,36 @@ class Replay:
 
     Attributes
     ----------
-    workload : the jobs replayed
-    policy : its name, with the arguments that were given
-    cluster : name of the cluster, empty where GPUs were only counted
-    n_gpus : GPUs of the cluster
-    seed : of the policy's random numbers
-    after : when each job was submitted, first started and ended, in s since the first arrival
-    executed : s that each job held GPUs, shape (jobs,)
-    service : GPU s that each job held, shape (jobs,)
-    starts : how often each job started, shape (jobs,)
-    fixed_gangs : whether every job always held the GPUs of the workload and was never faster than in it
-    localities : job seconds by narrowest level that held the job, empty where GPUs were only counted
-    seconds : wall time of the replay
-    log : every arrival, start, stop and end
-    machine_gpus : GPUs of each machine, empty where GPUs were only counted
-    notices : what jobs asked for that the replay did not hold them to: GPU types, cores, memory
+    workload : Workload
+        The jobs replayed.
+    policy : str
+        Its name, with the arguments that were given.
+    cluster : str
+        Name of the cluster, empty where GPUs were only counted.
+    n_gpus : int
+        GPUs of the cluster.
+    seed : int
+        Of the policy's random numbers.
+    after : Times
+        When each job was submitted, first started and ended, in s since the first arrival.
+    executed : ndarray of float
+        S that each job held GPUs, shape (jobs,).
+    service : ndarray of float
+        GPU s that each job held, shape (jobs,).
+    starts : ndarray of int
+        How often each job started, shape (jobs,).
+    fixed_gangs : bool
+        Whether every job always held the GPUs of the workload and was never faster than in it.
+    localities : mapping of str to float
+        Job seconds by narrowest level that held the job, empty where GPUs were only counted.
+    seconds : float
+        Wall time of the replay.
+    log : Log
+        Every arrival, start, stop and end.
+    machine_gpus : tuple of int
+        GPUs of each machine, empty where GPUs were only counted.
+    notices : tuple of Notice
+        What jobs asked for that the replay did not hold them to: GPU types, cores, memory.
     """
 
     workload: Workload
@@ -175,14 +190,16 @@ class Replay:
 
         Parameters
         ----------
-        gpus : largest gang that is small
-        seconds : least duration that is long
+        gpus : int, optional
+            Largest gang that is small.
+        seconds : float, optional
+            Least duration that is long.
 
         Returns
         -------
         dict
-            By bin (`SS`, `SL`, `LS`, `LL`: small or large, short or long) jobs, and avg_jct, median_jct, p95_jct in s,
-            None in an empty bin.
+            By bin (`SS`, `SL`, `LS`, `LL`: small or large, short or long) jobs, and avg_jct, median_jct, p95_jct in
+            s, None in an empty bin.
         """
         large, long = self.workload.gpus > gpus, self.workload.duration >= seconds
         chosen = {"SS": ~large & ~long, "SL": ~large & long, "LS": large & ~long, "LL": large & long}

@@ -39,27 +39,31 @@ def replay(
 
     Parameters
     ----------
-    workload : the jobs, or a name or file of them; every job needs a duration
-    cluster : a cluster, its name or file; or a number of GPUs that are only counted, so that every gang fits that finds
-        enough of them
-    policy : a name of `gangopt.policies`, with arguments as in `tiresias-l?thresholds=3600+7200`, or any object with a
-        name and a method `decide`
-    overheads : what starts, restarts and spread places cost; None is nothing
-    placement : rule by which machines are chosen (`packed`, `consolidated`, `fragments`, `spread`, `even`); None leaves
-        it to the policy
-    seed : of whatever the policy does at random
-    on_progress : called with (ended jobs, all jobs, time of the replay in s) after each event
-
-    Returns
-    -------
-    Replay
+    workload : Workload, str or Path
+        The jobs, or a name or file of them; every job needs a duration.
+    cluster : Cluster, str, Path or int
+        A cluster, its name or file; or a number of GPUs that are only counted, so that every gang fits that finds
+        enough of them.
+    policy : Policy or str
+        A name of `gangopt.policies`, with arguments as in `tiresias-l?thresholds=3600+7200`, or any object with a
+        name and a method `decide`.
+    overheads : Overheads or None, optional
+        What starts, restarts and spread places cost; None is nothing.
+    placement : str or None, optional
+        Rule by which machines are chosen (`packed`, `consolidated`, `fragments`, `spread`, `even`); None leaves it
+        to the policy.
+    seed : int, optional
+        Of whatever the policy does at random.
+    on_progress : Progress or None, optional
+        Called with (ended jobs, all jobs, time of the replay in s) after each event.
 
     Raises
     ------
     InputError
-        If a job has no duration, one that its arrival's number cannot resolve, is larger than the cluster or asks for
-        GPU types, cores or memory that the empty machines do not have, if the workload lacks what the policy needs (the
-        message names the first such job), or if `placement` or slowdowns are given where GPUs are only counted.
+        If a job has no duration, one that its arrival's number cannot resolve, is larger than the cluster or asks
+        for GPU types, cores or memory that the empty machines do not have, if the workload lacks what the policy
+        needs (the message names the first such job), or if `placement` or slowdowns are given where GPUs are only
+        counted.
     """
     jobs, where, n_gpus = resolve_workload(workload), *resolve_cluster(cluster)
     chosen, name = _policy(policy, jobs, where)
@@ -127,7 +131,8 @@ def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 -
 
     Parameters
     ----------
-    given : a Cluster, a name, a file of a cluster or of a public list of machines, or a number of GPUs
+    given : object
+        A Cluster, a name, a file of a cluster or of a public list of machines, or a number of GPUs.
 
     Raises
     ------

@@ -33,36 +33,63 @@ class State:
 
     Parameters
     ----------
-    workload : the jobs; every one needs a duration
-    cluster : machines to place jobs on, or None where GPUs are only counted
-    n_gpus : GPUs there are
-    seed : of `rng`
-    overheads : what starts and spread places cost, None for nothing
+    workload : JobTable
+        The jobs; every one needs a duration.
+    cluster : Cluster or None
+        Machines to place jobs on, or None where GPUs are only counted.
+    n_gpus : int
+        GPUs there are.
+    seed : int
+        Of `rng`.
+    overheads : Overheads or None, optional
+        What starts and spread places cost, None for nothing.
 
     Attributes
     ----------
-    now : s
-    origin : s, the first arrival on the workload's clock: time 0 of all others
-    resolution : s; times closer than this are equal
-    service_resolution : GPU s; services closer than what the largest gang attains within the resolution are equal
-    workload, cluster : as given
-    n_gpus, n_free : GPUs there are, and those that no job holds
-    machines : free GPUs by machine, None where GPUs are only counted
-    arrived, ended : jobs that did so since the policy was asked last
-    active : jobs that wait or run, in order of arrival
-    gpus, duration : of the workload
-    arrival : of each job, s since the first one
-    status : 0 not yet submitted, 1 waiting, 2 running, 3 ended
-    held : GPUs that each job holds
-    first_start : when each job started first, infinite before
-    submitted : when each job began to wait: its arrival, or the end of the phase before it in its app if that is later
-    overheads : as given
-    sensitive : whether the workload calls each job network-intensive
-    starts : how often each job has started
-    asked_rate : progress per second that the policy gave each job's run, before slowdowns
-    ended_at : when each job ended, nan before
-    place : (machine, GPUs) pairs of each running job, empty without machines
-    rng : random numbers of the policy
+    now : object
+        S.
+    origin : object
+        S, the first arrival on the workload's clock: time 0 of all others.
+    resolution : object
+        S; times closer than this are equal.
+    service_resolution : object
+        GPU s; services closer than what the largest gang attains within the resolution are equal.
+    workload, cluster : JobTable or Cluster or None
+        As given.
+    n_gpus, n_free : int
+        GPUs there are, and those that no job holds.
+    machines : object
+        Free GPUs by machine, None where GPUs are only counted.
+    arrived, ended : ndarray of int
+        Jobs that did so since the policy was asked last.
+    active : ndarray of int
+        Jobs that wait or run, in order of arrival.
+    gpus, duration : ndarray of int or ndarray of float
+        Of the workload.
+    arrival : ndarray of float
+        Of each job, s since the first one.
+    status : ndarray
+        0 not yet submitted, 1 waiting, 2 running, 3 ended.
+    held : ndarray of int
+        GPUs that each job holds.
+    first_start : ndarray of float
+        When each job started first, infinite before.
+    submitted : ndarray of float
+        When each job began to wait: its arrival, or the end of the phase before it in its app if that is later.
+    overheads : Overheads or None
+        As given.
+    sensitive : ndarray of bool
+        Whether the workload calls each job network-intensive.
+    starts : ndarray of int
+        How often each job has started.
+    asked_rate : ndarray of float
+        Progress per second that the policy gave each job's run, before slowdowns.
+    ended_at : ndarray of float
+        When each job ended, nan before.
+    place : list of Place
+        (machine, GPUs) pairs of each running job, empty without machines.
+    rng : object
+        Random numbers of the policy.
     """
 
     def __init__(

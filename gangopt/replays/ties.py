@@ -20,10 +20,14 @@ def resolution_of(arrival: Floats, gpus: Ints, duration: Floats, n_gpus: int) ->
 
     Parameters
     ----------
-    arrival : s since the first arrival, ascending, shape (jobs,)
-    gpus : GPUs of each gang, shape (jobs,)
-    duration : s, shape (jobs,)
-    n_gpus : GPUs of the cluster
+    arrival : ndarray of float
+        S since the first arrival, ascending, shape (jobs,).
+    gpus : ndarray of int
+        GPUs of each gang, shape (jobs,).
+    duration : ndarray of float
+        S, shape (jobs,).
+    n_gpus : int
+        GPUs of the cluster.
     """
     if not len(arrival):
         return RESOLUTION
@@ -36,9 +40,12 @@ def ascending(values: Floats, resolution: float, share: float = 0.0) -> Ints:
 
     Parameters
     ----------
-    values : finite, shape (n,)
-    resolution : in the unit of the values
-    share : values are equal too if they differ by this share of the larger one
+    values : ndarray of float
+        Finite, shape (n,).
+    resolution : float
+        In the unit of the values.
+    share : float, optional
+        Values are equal too if they differ by this share of the larger one.
     """
     order = values.argsort(kind="stable")
     ordered = values[order]
@@ -54,8 +61,10 @@ def ranks(values: Floats, resolution: float, share: float = 0.0) -> Ints:
 
     Parameters
     ----------
-    values : finite, shape (n,)
-    resolution, share : as in `ascending`
+    values : ndarray of float
+        Finite, shape (n,).
+    resolution, share : float
+        As in `ascending`.
     """
     order = values.argsort(kind="stable")
     ordered = values[order]
@@ -67,8 +76,10 @@ def merged(values: Floats, resolution: float) -> Floats:
 
     Parameters
     ----------
-    values : finite, shape (n,)
-    resolution : in the unit of the values
+    values : ndarray of float
+        Finite, shape (n,).
+    resolution : float
+        In the unit of the values.
     """
     order = values.argsort(kind="stable")
     ordered = values[order]

@@ -25,10 +25,14 @@ class Timeline:
 
     Attributes
     ----------
-    edges : s since the first arrival, the borders of the stretches, shape (n + 1,)
-    queue : mean number of waiting jobs, shape (n,)
-    allocated : mean number of GPUs that jobs hold, shape (n,)
-    used : mean number of GPUs of jobs that progress: held, without the seconds after each start, shape (n,)
+    edges : ndarray of float
+        S since the first arrival, the borders of the stretches, shape (n + 1,).
+    queue : ndarray of float
+        Mean number of waiting jobs, shape (n,).
+    allocated : ndarray of float
+        Mean number of GPUs that jobs hold, shape (n,).
+    used : ndarray of float
+        Mean number of GPUs of jobs that progress: held, without the seconds after each start, shape (n,).
     """
 
     edges: Floats
@@ -42,8 +46,10 @@ def timeline(replay: Replay, stretches: int = 400) -> Timeline:
 
     Parameters
     ----------
-    replay : with at least one job
-    stretches : number of equal stretches of time
+    replay : Replay
+        With at least one job.
+    stretches : int, optional
+        Number of equal stretches of time.
     """
     log = replay.log
     time, kind, gpus = log.time, log.kind, log.gpus
@@ -87,9 +93,12 @@ def gantt(replay: Replay, columns: int = 1200, most_runs: int = 200_000) -> tupl
 
     Parameters
     ----------
-    replay : with at least one job
-    columns : stretches of time
-    most_runs : starts after which the grid ends
+    replay : Replay
+        With at least one job.
+    columns : int, optional
+        Stretches of time.
+    most_runs : int, optional
+        Starts after which the grid ends.
 
     Returns
     -------

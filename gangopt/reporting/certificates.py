@@ -22,7 +22,8 @@ def exchange(before: Given, after: Given) -> tuple[int, ...] | None:
 
     Parameters
     ----------
-    before, after : GPUs of each app on each machine
+    before, after : Given
+        GPUs of each app on each machine.
 
     Returns
     -------
@@ -44,14 +45,16 @@ def certificates_json(saved: SavedAllocation, found: Certificates) -> dict[str, 
 
     Parameters
     ----------
-    saved : the allocation
-    found : its certificates
+    saved : SavedAllocation
+        The allocation.
+    found : Certificates
+        Its certificates.
 
     Returns
     -------
     dict
-        `instance, problem, method, apps, certificates` with `PE`, `EF` and `SI`, and `seconds`; `holds` is null where
-        the time limit left a property open.
+        `instance, problem, method, apps, certificates` with `PE`, `EF` and `SI`, and `seconds`; `holds` is null
+        where the time limit left a property open.
     """
     labels = saved.market.apps
     return {
@@ -125,8 +128,10 @@ def certificates_text(saved: SavedAllocation, found: Certificates) -> str:
 
     Parameters
     ----------
-    saved : the allocation
-    found : its certificates
+    saved : SavedAllocation
+        The allocation.
+    found : Certificates
+        Its certificates.
 
     Returns
     -------

@@ -21,7 +21,8 @@ def comparison_text(comparison: Comparison) -> str:
 
     Parameters
     ----------
-    comparison : what `compare` returned
+    comparison : Comparison
+        What `compare` returned.
 
     Returns
     -------
@@ -69,7 +70,8 @@ def remark_lines(comparison: Comparison) -> list[str]:
 
     Parameters
     ----------
-    comparison : what `compare` returned
+    comparison : Comparison
+        What `compare` returned.
 
     Returns
     -------
@@ -161,7 +163,8 @@ def html_report(comparison: Comparison) -> str:
 
     Parameters
     ----------
-    comparison : what `compare` returned
+    comparison : Comparison
+        What `compare` returned.
 
     Returns
     -------

@@ -44,8 +44,8 @@ def contest_json(contest: Contest) -> dict[str, Any]:
     -------
     dict
         `policies` (the rows of the contest, each with its `bins`), `workload`, `cluster`, `gpus`, `jobs`,
-        `jct_bounds` (mean completion time in s of each bound that was computed), `notices` (of the reader, and of what
-        jobs asked for that replays ignore) and `interrupted`.
+        `jct_bounds` (mean completion time in s of each bound that was computed), `notices` (of the reader, and of
+        what jobs asked for that replays ignore) and `interrupted`.
     """
     rows = contest.rows()
     for row, entry in zip(rows, contest.entries, strict=True):
@@ -126,9 +126,11 @@ def write_contest(contest: Contest, path: Path) -> None:
 
     Parameters
     ----------
-    contest : at least one policy replayed
-    path : `.parquet` gets every event of every policy, `.csv` every job of every policy, `.json` all figures with the
-        bins, `.html` tables and pictures, `.png`, `.svg` or `.pdf` the pictures
+    contest : Contest
+        At least one policy replayed.
+    path : Path
+        `.parquet` gets every event of every policy, `.csv` every job of every policy, `.json` all figures with the
+        bins, `.html` tables and pictures, `.png`, `.svg` or `.pdf` the pictures.
 
     Raises
     ------

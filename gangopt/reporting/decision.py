@@ -27,8 +27,10 @@ def decision_lines(result: Result, instance: Instance) -> list[str]:
 
     Parameters
     ----------
-    result : what `solve` returned
-    instance : the instance that it is of
+    result : Result
+        What `solve` returned.
+    instance : Instance
+        The instance that it is of.
 
     Returns
     -------

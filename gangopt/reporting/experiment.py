@@ -22,11 +22,16 @@ class ExperimentTable:
 
     Attributes
     ----------
-    name : of the experiment
-    title : what was asked, in one line
-    columns : unit of each column, by name, in order; empty for text and plain numbers
-    rows : a value for every column, None where there is none
-    notes : model, settings and sources, a line each
+    name : str
+        Of the experiment.
+    title : str
+        What was asked, in one line.
+    columns : mapping of str to str
+        Unit of each column, by name, in order; empty for text and plain numbers.
+    rows : tuple of mapping of str to object
+        A value for every column, None where there is none.
+    notes : tuple of str
+        Model, settings and sources, a line each.
     """
 
     name: str
@@ -65,7 +70,8 @@ class ExperimentTable:
 
         Parameters
         ----------
-        path : ends in .csv or .json
+        path : Path
+            Ends in .csv or .json.
 
         Raises
         ------

@@ -30,14 +30,14 @@ def loss_chart(
 
     Parameters
     ----------
-    log : recorded losses
-    fit : the curve fitted to them
-    threshold : change of the normalised loss at which the job has converged
-    epochs : epochs over which the change is taken
-
-    Returns
-    -------
-    Figure
+    log : LossLog
+        Recorded losses.
+    fit : LossFit
+        The curve fitted to them.
+    threshold : float, optional
+        Change of the normalised loss at which the job has converged.
+    epochs : float, optional
+        Epochs over which the change is taken.
     """
     from matplotlib.figure import Figure
 
@@ -85,14 +85,14 @@ def speed_chart(
 
     Parameters
     ----------
-    samples : measured speeds
-    fit : the function fitted to them
-    probes : pairs to measure next, marked on the map
-    max_tasks : the map shows pairs with p + w up to this, and all measured ones
-
-    Returns
-    -------
-    Figure
+    samples : SpeedSamples
+        Measured speeds.
+    fit : SpeedFit
+        The function fitted to them.
+    probes : sequence of tuple of int, optional
+        Pairs to measure next, marked on the map.
+    max_tasks : int, optional
+        The map shows pairs with p + w up to this, and all measured ones.
     """
     from matplotlib.figure import Figure
 

@@ -60,11 +60,8 @@ def gap_chart(comparison: Comparison) -> Figure:
 
     Parameters
     ----------
-    comparison : rows of one decision or several
-
-    Returns
-    -------
-    Figure
+    comparison : Comparison
+        Rows of one decision or several.
     """
     decisions = _decisions(comparison)
     names = [row.instance for rows in decisions for row in rows]
@@ -159,11 +156,8 @@ def performance_profile(comparison: Comparison) -> Figure:
 
     Parameters
     ----------
-    comparison : rows of one decision or several
-
-    Returns
-    -------
-    Figure
+    comparison : Comparison
+        Rows of one decision or several.
     """
     decisions = _decisions(comparison)
     nouns = [rows[0].problem for rows in decisions]
@@ -201,13 +195,12 @@ def trajectory_chart(trajectory: Sequence[Sequence[float | None]], title: str, u
 
     Parameters
     ----------
-    trajectory : (seconds, objective, bound) at every change
-    title : title of the picture
-    unit : unit of objective and bound
-
-    Returns
-    -------
-    Figure
+    trajectory : sequence of sequence of float or None
+        (seconds, objective, bound) at every change.
+    title : str
+        Title of the picture.
+    unit : str
+        Unit of objective and bound.
     """
     figure, axes = _figure(7.0, 3.6)
     for column, label in ((1, "incumbent"), (2, "bound")):
@@ -227,12 +220,10 @@ def frontier_chart(points: Sequence[Mapping[str, Any]], title: str) -> Figure:
 
     Parameters
     ----------
-    points : records with an abscissa first, an ordinate second and `bound` of the ordinate
-    title : title of the picture
-
-    Returns
-    -------
-    Figure
+    points : sequence of mapping of str to object
+        Records with an abscissa first, an ordinate second and `bound` of the ordinate.
+    title : str
+        Title of the picture.
     """
     figure, axes = _figure(7.0, 3.8)
     across, upward = list(points[0])[:2]
@@ -260,8 +251,10 @@ def plain_text(text: str, longest: int = 48) -> str:
 
     Parameters
     ----------
-    text : name of an instance or method
-    longest : characters that are left
+    text : str
+        Name of an instance or method.
+    longest : int, optional
+        Characters that are left.
 
     Returns
     -------
@@ -305,8 +298,10 @@ def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    figure : what to write
-    path : ends in .png, .svg or .pdf
+    figure : Figure
+        What to write.
+    path : str or path-like
+        Ends in .png, .svg or .pdf.
 
     Raises
     ------

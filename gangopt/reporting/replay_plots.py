@@ -33,7 +33,8 @@ def contest_chart(contest: Contest) -> Figure:
 
     Parameters
     ----------
-    contest : at least one policy replayed, at least one job
+    contest : Contest
+        At least one policy replayed, at least one job.
 
     Raises
     ------

@@ -27,7 +27,8 @@ def format_number(value: float | None) -> str:
 
     Parameters
     ----------
-    value : the number, or None
+    value : float or None
+        The number, or None.
 
     Returns
     -------
@@ -50,8 +51,10 @@ def format_gap(gap: float | None, *, rounding: float = PROVEN_GAP) -> str:
 
     Parameters
     ----------
-    gap : a ratio, or None
-    rounding : ratio up to which a gap is rounding error and shown as 0.000
+    gap : float or None
+        A ratio, or None.
+    rounding : float, optional
+        Ratio up to which a gap is rounding error and shown as 0.000.
 
     Returns
     -------
@@ -90,8 +93,10 @@ def result_text(result: Result, instance: Instance | None = None) -> str:
 
     Parameters
     ----------
-    result : what `solve` returned
-    instance : the instance that it is of, to print the decision itself as well
+    result : Result
+        What `solve` returned.
+    instance : Instance or None, optional
+        The instance that it is of, to print the decision itself as well.
 
     Returns
     -------

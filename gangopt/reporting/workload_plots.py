@@ -28,8 +28,10 @@ def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figur
 
     Parameters
     ----------
-    workload : at least one job
-    cluster_gpus : GPUs of a cluster, drawn as a line in the panel of the demand
+    workload : Workload
+        At least one job.
+    cluster_gpus : int or None, optional
+        GPUs of a cluster, drawn as a line in the panel of the demand.
 
     Raises
     ------

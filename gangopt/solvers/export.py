@@ -34,11 +34,15 @@ def export(
 
     Parameters
     ----------
-    instance : what is to be decided
-    path : file to write
-    form : name of the form, None for the first linear one
-    file_format : `lp` or `mps` (linear forms; mps is to be minimised, what is maximised stands there negated),
-        `nl` (every form), `json` (columns and rows of a linear form)
+    instance : Instance
+        What is to be decided.
+    path : str or path-like
+        File to write.
+    form : str or None, optional
+        Name of the form, None for the first linear one.
+    file_format : str, optional
+        `lp` or `mps` (linear forms; mps is to be minimised, what is maximised stands there negated), `nl` (every
+        form), `json` (columns and rows of a linear form).
 
     Returns
     -------

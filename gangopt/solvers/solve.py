@@ -41,17 +41,27 @@ def solve(
 
     Parameters
     ----------
-    instance : what is to be decided: an instance, or the name or path that `load` takes
-    method : a method of the decision, with options as in `optimus?skip=true`, or a function of your own
-        `instance -> Solution`; if it has a parameter `seed`, it receives the seed
-    form : name of a form to build and solve as one model; None lets the exact method choose
-    time_limit : wall seconds for the whole call, None for no limit
-    rel_gap : relative gap at which an exact method may stop; 0 asks for a proven optimum
-    threads : threads of the solver
-    seed : seed of every random choice
-    start : a feasible Solution to start from, or a Result that has one
-    solver : `highs`, or any solver installed for Pyomo, which then gets the form as one model
-    on_progress : called with every new incumbent or bound of an exact method
+    instance : Instance, str or path-like
+        What is to be decided: an instance, or the name or path that `load` takes.
+    method : str or Heuristic, optional
+        A method of the decision, with options as in `optimus?skip=true`, or a function of your own `instance ->
+        Solution`; if it has a parameter `seed`, it receives the seed.
+    form : str or None, optional
+        Name of a form to build and solve as one model; None lets the exact method choose.
+    time_limit : float or None, optional
+        Wall seconds for the whole call, None for no limit.
+    rel_gap : float, optional
+        Relative gap at which an exact method may stop; 0 asks for a proven optimum.
+    threads : int, optional
+        Threads of the solver.
+    seed : int, optional
+        Seed of every random choice.
+    start : object, optional
+        A feasible Solution to start from, or a Result that has one.
+    solver : str, optional
+        `highs`, or any solver installed for Pyomo, which then gets the form as one model.
+    on_progress : callable or None, optional
+        Called with every new incumbent or bound of an exact method.
 
     Returns
     -------
@@ -96,11 +106,8 @@ def loaded(instance: Instance | str | os.PathLike[str]) -> Instance:
 
     Parameters
     ----------
-    instance : an instance, a name or a path
-
-    Returns
-    -------
-    Instance
+    instance : Instance, str or path-like
+        An instance, a name or a path.
 
     Raises
     ------
@@ -120,15 +127,16 @@ def checked_controls(
 
     Parameters
     ----------
-    time_limit : wall seconds, or None
-    rel_gap : relative gap
-    threads : threads of the solver
-    seed : seed of every random choice
-    solver : name of the solver
-
-    Returns
-    -------
-    Controls
+    time_limit : float or None
+        Wall seconds, or None.
+    rel_gap : float
+        Relative gap.
+    threads : int
+        Threads of the solver.
+    seed : int
+        Seed of every random choice.
+    solver : str, optional
+        Name of the solver.
 
     Raises
     ------

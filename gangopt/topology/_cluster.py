@@ -41,17 +41,17 @@ class Cluster:
         Label of the cluster node.
     racks, machines, slots, gpus : tuple of str
         Labels, unique over the whole tree.
-    machine_rack, slot_machine, gpu_slot : int array, shape (machines,), (slots,), (gpus,)
-        Index of the parent.
-    rack_bandwidth, machine_bandwidth, slot_bandwidth, gpu_bandwidth : float array
-        Gb/s of the edge from the parent to each node of the level; nan is unknown.
+    machine_rack, slot_machine, gpu_slot : ndarray of int
+        Int array, shape (machines,), (slots,), (gpus,) Index of the parent.
+    rack_bandwidth, machine_bandwidth, slot_bandwidth, gpu_bandwidth : ndarray of float
+        Float array Gb/s of the edge from the parent to each node of the level; nan is unknown.
     resources : tuple of str
         Resource names in alphabetical order; always has ``gpu``.
-    capacities : float array, shape (machines, resources)
-        Amount of each resource in each machine, 0 where a machine does not name it: ``cpu`` in cores,
-        ``memory`` in GB, ``gpu`` in GPUs, others in the user's unit.
-    gpu_types : tuple of (str or None), length machines
-        Type of the GPUs of each machine; None is unknown, or no GPU.
+    capacities : ndarray of float
+        Float array, shape (machines, resources) Amount of each resource in each machine, 0 where a machine does not
+        name it: ``cpu`` in cores, ``memory`` in GB, ``gpu`` in GPUs, others in the user's unit.
+    gpu_types : tuple of str or None
+        Tuple of (str or None), length machines Type of the GPUs of each machine; None is unknown, or no GPU.
     name, description, source : str
         What the cluster is called, what is known of it, and where the numbers come from.
 
@@ -187,11 +187,11 @@ class Cluster:
 
         Parameters
         ----------
-        graph : networkx.Graph or networkx.DiGraph
-            A rooted tree over text labels; whole numbers become text. Edges of a DiGraph go from parent to
-            child; those of a Graph have no direction. Every child is one level below its parent, except that
-            GPUs may sit directly under a machine: they then get one slot, labelled ``<machine>.s0``. It is
-            copied.
+        graph : networkx.Graph
+            A rooted tree over text labels; whole numbers become text. Edges of a
+            DiGraph go from parent to child; those of a Graph have no direction. Every child is one level below its
+            parent, except that GPUs may sit directly under a machine: they then get one slot, labelled
+            ``<machine>.s0``. It is copied.
         level : str
             Node attribute with ``cluster``, ``rack``, ``machine``, ``slot`` or ``gpu``.
         capacities : str or mapping of str to str
@@ -226,8 +226,8 @@ class Cluster:
         Raises
         ------
         InputError
-            The data are not node-link data of such a tree; see `from_graph`. Unknown fields are refused
-            where ``graph.format`` is ``gangopt-cluster``, and not read where it is absent.
+            The data are not node-link data of such a tree; see `from_graph`. Unknown fields are refused where
+            ``graph.format`` is ``gangopt-cluster``, and not read where it is absent.
         """
         from gangopt.topology._nodelink import graph_from_node_link
 

@@ -121,14 +121,15 @@ class FreeState:
             Non-empty text.
         gpus : iterable of int or str
             Indices or labels of free GPUs, each once.
-        amounts : mapping of machine (index or label) to mapping of resource to amount, optional
-            In the unit of the cluster's capacities, from 0; GPUs are not given by amount.
+        amounts : Amounts or None, optional
+            Mapping of machine (index or label) to mapping of resource to amount, optional In the unit of the
+            cluster's capacities, from 0; GPUs are not given by amount.
 
         Raises
         ------
         InputError
-            A GPU, machine or resource is unknown, a GPU comes twice or is held, or an amount is out of range
-            or more than is free.
+            A GPU, machine or resource is unknown, a GPU comes twice or is held, or an amount is out of range or
+            more than is free.
         """
         _checks.label(owner, "the owner")
         ids = self._distinct(gpus)
@@ -156,10 +157,12 @@ class FreeState:
         Parameters
         ----------
         owner : str
-        gpus : iterable of int or str, optional
-            Indices or labels of GPUs that it holds, each once.
-        amounts : mapping of machine (index or label) to mapping of resource to amount, optional
-            At most what it holds there.
+            Str.
+        gpus : iterable of int or str or None, optional
+            Iterable of int or str, optional Indices or labels of GPUs that it holds, each once.
+        amounts : Amounts or None, optional
+            Mapping of machine (index or label) to mapping of resource to amount, optional At most what it holds
+            there.
 
         Raises
         ------

@@ -53,9 +53,9 @@ def tree_from_graph(
     Raises
     ------
     InputError
-        It is no graph, a multigraph or empty; a label is no text; a level is missing or unknown; there is
-        not exactly one cluster node; an edge joins wrong levels; a node has no parent or several; a machine
-        has GPUs both in slots and beside them, or no capacities.
+        It is no graph, a multigraph or empty; a label is no text; a level is missing or unknown; there is not
+        exactly one cluster node; an edge joins wrong levels; a node has no parent or several; a machine has GPUs
+        both in slots and beside them, or no capacities.
     """
     for attribute in (level, gpu_type, bandwidth, *([capacities] if isinstance(capacities, str) else [])):
         _checks.label(attribute, "an attribute name")

@@ -20,7 +20,7 @@ __all__ = ["MachineGroup", "tree_from_groups"]
 class MachineGroup:
     """A number of equal machines.
 
-    Parameters
+    Attributes
     ----------
     count : int
         Number of machines, at least 1.

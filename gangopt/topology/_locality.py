@@ -27,6 +27,7 @@ def locality(cluster: Cluster, gpus: Iterable[int | str]) -> str:
     Parameters
     ----------
     cluster : Cluster
+        Cluster.
     gpus : iterable of int or str
         GPU indices or labels; the order does not matter, nor that one comes twice.
 
@@ -51,7 +52,7 @@ class Slowdown:
 
     S multiplies the time of a step: 1 is no loss, 1.3 is 30 % longer. The defaults are the priors of THEMIS.
 
-    Parameters
+    Attributes
     ----------
     slot, machine, rack, cluster : float
         S at each locality, finite and above 0. Measured values may be below 1 (some models ran faster spread
@@ -116,11 +117,11 @@ PRIORS = Slowdown()
 class SlowdownTable:
     """Measured slowdowns of several models.
 
-    Parameters
+    Attributes
     ----------
-    models : mapping of str to (Slowdown or mapping of str to float)
-        For each model its slowdown, or measured values by locality that replace those of ``default``
-        (those of `PRIORS` if that is None).
+    models : mapping of str to Slowdown or mapping of str to float, optional
+        For each model its slowdown, or measured values by
+        locality that replace those of ``default`` (those of `PRIORS` if that is None).
     default : Slowdown, optional
         For the models that are not in the table; None makes them an error.
 

@@ -130,8 +130,8 @@ def load_cluster(name_or_path: str | os.PathLike[str]) -> Cluster:
     Raises
     ------
     InputError
-        There is neither such a name nor such a file, or the file is no cluster; the message names the file and
-        the field.
+        There is neither such a name nor such a file, or the file is no cluster; the message names the file and the
+        field.
     """
     if not isinstance(name_or_path, str | os.PathLike):
         raise InputError(f"{_checks.shown(name_or_path)} is neither the name of a cluster nor a path")
@@ -153,6 +153,7 @@ def save_cluster(cluster: Cluster, path: str | os.PathLike[str], *, edges: str =
     Parameters
     ----------
     cluster : Cluster
+        Cluster.
     path : str or path
         File to write; it appears whole or not at all.
     edges : {"edges", "links"}

@@ -48,9 +48,9 @@ def graph_from_node_link(data: object) -> nx.Graph:
     Raises
     ------
     InputError
-        The data are no object with ``nodes`` and one of ``edges`` and ``links``; a node or edge is no object,
-        or lacks its id or an end; an id comes twice; an edge comes twice or names an unknown node; the
-        version is another; a field is unknown in a file of the format gangopt-cluster.
+        The data are no object with ``nodes`` and one of ``edges`` and ``links``; a node or edge is no object, or
+        lacks its id or an end; an id comes twice; an edge comes twice or names an unknown node; the version is
+        another; a field is unknown in a file of the format gangopt-cluster.
     """
     top = _mapping(data, "the file")
     head = _mapping(top.get("graph", {}), "graph")

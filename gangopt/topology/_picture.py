@@ -46,11 +46,12 @@ def draw(cluster: Cluster, owners: Owners | None = None, ax: Axes | None = None)
     Parameters
     ----------
     cluster : Cluster
-    owners : sequence of (str or None), or mapping, optional
-        Owner of each GPU in index order, as `FreeState.gpu_owners`, or by GPU index or label (GPUs left out are
-        free). None is free.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure of fitting size.
+        Cluster.
+    owners : Owners or None, optional
+        Sequence of (str or None), or mapping, optional Owner of each GPU in index order, as `FreeState.gpu_owners`,
+        or by GPU index or label (GPUs left out are free). None is free.
+    ax : Axes or None, optional
+        Matplotlib Axes, optional Where to draw; by default a new figure of fitting size.
 
     Raises
     ------

@@ -38,7 +38,8 @@ def frozen(graph: nx.DiGraph) -> nx.DiGraph:
 
     Parameters
     ----------
-    graph : whose attributes are plain values, or dicts of such
+    graph : networkx.DiGraph
+        Whose attributes are plain values, or dicts of such.
 
     Returns
     -------

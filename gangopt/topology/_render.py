@@ -29,8 +29,8 @@ class Totals:
         Counts.
     gpus_by_type : dict of str to int
         GPUs of each type in the order of the types' names; those of unknown type under ``unknown type``.
-    capacities : dict of str to (int or float)
-        Sum of each resource over the machines, in the unit of the capacities.
+    capacities : dict of str to int or float
+        Dict of str to (int or float) Sum of each resource over the machines, in the unit of the capacities.
     """
 
     racks: int

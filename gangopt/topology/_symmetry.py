@@ -36,10 +36,12 @@ def machine_classes(
     Parameters
     ----------
     cluster : Cluster
+        Cluster.
     free : FreeState, optional
         State of the same cluster; without it all resources count as free.
-    extra_load : array, shape (machines,) or (machines, k), optional
-        Finite numbers that must be equal too, as the traffic on each machine.
+    extra_load : array_like or None, optional
+        Array, shape (machines,) or (machines, k), optional Finite numbers that must be equal too, as the traffic on
+        each machine.
     across_racks : {"never", "equivalent", "always"}
         ``never``: a class lies in one rack. Machines of a class may be permuted in any way and nothing else
         moves: the safe choice for whatever looks at racks.
@@ -56,8 +58,8 @@ def machine_classes(
     Raises
     ------
     InputError
-        ``free`` is of another cluster, ``extra_load`` has another shape or is not finite, or ``across_racks``
-        is another word.
+        ``free`` is of another cluster, ``extra_load`` has another shape or is not finite, or ``across_racks`` is
+        another word.
     """
     if across_racks not in _ACROSS:
         raise InputError(f"across_racks is {shown(across_racks)}; it must be one of {', '.join(_ACROSS)}")
@@ -75,7 +77,11 @@ def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: np
 
     Parameters
     ----------
-    cluster, free, extra_load
+    cluster : Cluster
+        The cluster.
+    free : FreeState or None, optional
+        As in `machine_classes`.
+    extra_load : array_like or None, optional
         As in `machine_classes`.
 
     Returns

@@ -60,8 +60,8 @@ def cluster_fields(tree: RawTree) -> dict[str, Any]:
     Raises
     ------
     InputError
-        A label is not text or is used twice, a rack or slot is empty, an amount or bandwidth is not a number
-        in range, a capacity ``gpu`` differs from the number of GPUs, a GPU type has no GPU to describe.
+        A label is not text or is used twice, a rack or slot is empty, an amount or bandwidth is not a number in
+        range, a capacity ``gpu`` differs from the number of GPUs, a GPU type has no GPU to describe.
     """
     _check_labels(tree)
     _check_leaves(tree)

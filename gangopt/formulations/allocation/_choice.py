@@ -37,8 +37,9 @@ class Choice(Formulation[AllocationInstance, AllocationSolution]):
 
     Attributes
     ----------
-    configurations : the columns, with a class for each job; None for every non-dominated configuration. A parent whose
-        own rows cap more than the instance's resources must see to it that no configuration it needs was dropped.
+    configurations : Configurations or None
+        The columns, with a class for each job; None for every non-dominated configuration. A parent whose own rows
+        cap more than the instance's resources must see to it that no configuration it needs was dropped.
 
     Raises
     ------
@@ -124,10 +125,14 @@ def add_capacity(block: Pyomo, instance: AllocationInstance, columns: Configurat
 
     Parameters
     ----------
-    block : Block with the Set `resources`
-    instance : the allocation
-    columns : the columns
-    variables : Var data of each column, in the same order
+    block : Pyomo
+        Block with the Set `resources`.
+    instance : AllocationInstance
+        The allocation.
+    columns : Configurations
+        The columns.
+    variables : list of Pyomo
+        Var data of each column, in the same order.
     """
     use = columns.usage(instance)
     scaling = capacity_rows(instance)

@@ -45,7 +45,8 @@ class Counts(Formulation[AllocationInstance, AllocationSolution]):
 
     Attributes
     ----------
-    configurations : the columns; None for every non-dominated configuration of every class
+    configurations : Configurations or None
+        The columns; None for every non-dominated configuration of every class.
 
     Raises
     ------

@@ -45,10 +45,14 @@ class Configurations:
 
     Attributes
     ----------
-    classes : jobs of each class, ascending; a class of one job where jobs are not merged
-    owner : class of each column, ascending, shape (n,)
-    ps, workers : tasks of each column, shape (n,)
-    seconds : completion time of one job in each column, shape (n,)
+    classes : list of list of int
+        Jobs of each class, ascending; a class of one job where jobs are not merged.
+    owner : ndarray of int
+        Class of each column, ascending, shape (n,).
+    ps, workers : ndarray of int
+        Tasks of each column, shape (n,).
+    seconds : ndarray of float
+        Completion time of one job in each column, shape (n,).
     """
 
     classes: list[list[int]]
@@ -77,9 +81,11 @@ def job_configurations(instance: AllocationInstance, *, drop_dominated: bool = T
 
     Parameters
     ----------
-    instance : the allocation
-    drop_dominated : False keeps every allowed configuration that fits, for a parent model with rules of its own on
-        something that is no resource of the instance
+    instance : AllocationInstance
+        The allocation.
+    drop_dominated : bool, optional
+        False keeps every allowed configuration that fits, for a parent model with rules of its own on something
+        that is no resource of the instance.
 
     Returns
     -------
@@ -138,7 +144,8 @@ def on_the_frontier(seconds: Floats) -> Bools:
 
     Parameters
     ----------
-    seconds : completion times, infinite where not allowed, shape (n, P, W)
+    seconds : ndarray of float
+        Completion times, infinite where not allowed, shape (n, P, W).
 
     Returns
     -------
@@ -196,9 +203,12 @@ class CapacityRows:
 
     Attributes
     ----------
-    factor : row units for one unit of each resource, shape (R,)
-    limit : right-hand side of each row, in row units, shape (R,)
-    whole : whether all coefficients of a row are whole numbers, shape (R,)
+    factor : ndarray of float
+        Row units for one unit of each resource, shape (R,).
+    limit : ndarray of float
+        Right-hand side of each row, in row units, shape (R,).
+    whole : ndarray of bool
+        Whether all coefficients of a row are whole numbers, shape (R,).
     """
 
     factor: Floats
@@ -224,11 +234,8 @@ def capacity_rows(instance: AllocationInstance) -> CapacityRows:
 
     Parameters
     ----------
-    instance : the allocation
-
-    Returns
-    -------
-    CapacityRows
+    instance : AllocationInstance
+        The allocation.
     """
     R = len(instance.resources)
     factor, limit, whole = np.empty(R), np.empty(R), np.zeros(R, dtype=bool)

@@ -37,9 +37,12 @@ def bid_rows(instance: AuctionInstance, app: int, sets: list[Bundle]) -> dict[Bu
 
     Parameters
     ----------
-    instance : the auction
-    app : index of the app
-    sets : every set, each after all of its subsets
+    instance : AuctionInstance
+        The auction.
+    app : int
+        Index of the app.
+    sets : list of Bundle
+        Every set, each after all of its subsets.
 
     Returns
     -------

@@ -59,9 +59,12 @@ class NestedFlow(AuctionFormulation):
 
     Attributes
     ----------
-    all_served : whether some allocation is known to give every app a value
-    plan : groups and classes, None to make them
-    goal : who is served, None to compute it
+    all_served : bool
+        Whether some allocation is known to give every app a value.
+    plan : Plan or None
+        Groups and classes, None to make them.
+    goal : Goal or None
+        Who is served, None to compute it.
 
     Raises
     ------
@@ -104,7 +107,8 @@ class NestedFlow(AuctionFormulation):
 
         Parameters
         ----------
-        instance : the auction
+        instance : AuctionInstance
+            The auction.
 
         Returns
         -------

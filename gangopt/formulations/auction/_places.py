@@ -42,7 +42,8 @@ class Places(AuctionFormulation):
 
     Attributes
     ----------
-    all_served : whether some allocation is known to give every app a value
+    all_served : bool
+        Whether some allocation is known to give every app a value.
 
     Raises
     ------

@@ -30,9 +30,12 @@ class Column:
 
     Attributes
     ----------
-    level : 0 machine, 1 rack, 2 cluster
-    gpus : number of GPUs won
-    value : V, exact
+    level : int
+        0 machine, 1 rack, 2 cluster.
+    gpus : int
+        Number of GPUs won.
+    value : Fraction
+        V, exact.
     """
 
     level: int
@@ -46,13 +49,20 @@ class Group:
 
     Attributes
     ----------
-    apps : indices of the apps, ascending
-    columns : of the first app, by level and GPUs
-    shares : value of each column as a share of the largest, the same for every app of the group, exact
-    logs : logarithms of the shares
-    best : largest value of each app
-    needs : whether its apps have no value without GPUs
-    home : machine and rack where the columns of these levels must lie; None and None for anywhere
+    apps : tuple of int
+        Indices of the apps, ascending.
+    columns : tuple of Column
+        Of the first app, by level and GPUs.
+    shares : tuple of Fraction
+        Value of each column as a share of the largest, the same for every app of the group, exact.
+    logs : tuple of float
+        Logarithms of the shares.
+    best : tuple of Fraction
+        Largest value of each app.
+    needs : bool
+        Whether its apps have no value without GPUs.
+    home : tuple of int or None
+        Machine and rack where the columns of these levels must lie; None and None for anywhere.
     """
 
     apps: tuple[int, ...]
@@ -117,11 +127,8 @@ def app_columns(instance: AuctionInstance) -> list[tuple[Column, ...]]:
 
     Parameters
     ----------
-    instance : the auction
-
-    Returns
-    -------
-    list of tuple of Column
+    instance : AuctionInstance
+        The auction.
     """
     guarantees = _Guarantees(instance)
     return [_columns(instance, app, guarantees) for app in range(len(instance.apps))]
@@ -184,13 +191,12 @@ def app_groups(
 
     Parameters
     ----------
-    instance : the auction
-    all_served : whether every app gets a value above 0
-    columns : of every app, None to compute them
-
-    Returns
-    -------
-    list of Group
+    instance : AuctionInstance
+        The auction.
+    all_served : bool
+        Whether every app gets a value above 0.
+    columns : sequence of tuple of Column or None, optional
+        Of every app, None to compute them.
     """
     members: dict[object, list[int]] = {}
     columns = app_columns(instance) if columns is None else columns

@@ -28,11 +28,16 @@ class Goal:
 
     Attributes
     ----------
-    servable : most apps with a value above 0, as counted
-    all_served : whether every app is served for certain: each app row is an equation then
-    needed : apps without a value of their own that must be served, a row; None where counting does not settle it
-    weight : W, 0 where rows do it
-    lowest : least sum of logarithms over served apps
+    servable : int
+        Most apps with a value above 0, as counted.
+    all_served : bool
+        Whether every app is served for certain: each app row is an equation then.
+    needed : int or None
+        Apps without a value of their own that must be served, a row; None where counting does not settle it.
+    weight : float
+        W, 0 where rows do it.
+    lowest : float
+        Least sum of logarithms over served apps.
     """
 
     servable: int
@@ -52,13 +57,12 @@ def goal_of(
 
     Parameters
     ----------
-    instance : the auction
-    all_served : whether some allocation is known that gives every app a value
-    columns : of every app, None to compute them
-
-    Returns
-    -------
-    Goal
+    instance : AuctionInstance
+        The auction.
+    all_served : bool, optional
+        Whether some allocation is known that gives every app a value.
+    columns : sequence of sequence of Column or None, optional
+        Of every app, None to compute them.
     """
     columns = app_columns(instance) if columns is None else columns
     needy = [i for i, app in enumerate(instance.apps) if not app.value_at_zero]
@@ -97,14 +101,18 @@ def mean_from_goal(instance: AuctionInstance, value: float, goal: Goal | None = 
 
     Parameters
     ----------
-    instance : the auction
-    value : sum of logarithms, less W for every app short of the most that can be served
-    goal : of the auction, None to compute it
+    instance : AuctionInstance
+        The auction.
+    value : float
+        Sum of logarithms, less W for every app short of the most that can be served.
+    goal : Goal or None, optional
+        Of the auction, None to compute it.
 
     Returns
     -------
     float
-        The geometric mean, or a number below 0 where the value says that fewer apps are served; see `score_of_logs`.
+        The geometric mean, or a number below 0 where the value says that fewer apps are served; see
+        `score_of_logs`.
     """
     goal = goal_of(instance) if goal is None else goal
     if not goal.servable:

@@ -37,8 +37,10 @@ def choices_of(plan: Plan, counts: Mapping[tuple[int, int], int]) -> list[Choice
 
     Parameters
     ----------
-    plan : the groups
-    counts : number of apps by (group, column); apps beyond them get nothing
+    plan : Plan
+        The groups.
+    counts : mapping of tuple of int to int
+        Number of apps by (group, column); apps beyond them get nothing.
 
     Returns
     -------
@@ -65,14 +67,14 @@ def place(instance: AuctionInstance, plan: Plan, choices: Sequence[Choice], flow
 
     Parameters
     ----------
-    instance : the auction
-    plan : its classes
-    choices : what the apps get
-    flows : a feasible set of cuts and paths for it
-
-    Returns
-    -------
-    tuple of Bundle
+    instance : AuctionInstance
+        The auction.
+    plan : Plan
+        Its classes.
+    choices : sequence of Choice
+        What the apps get.
+    flows : Flows
+        A feasible set of cuts and paths for it.
     """
     holes, rooms = _holes(instance, plan, flows)
     next_hole = iter(holes)
@@ -95,12 +97,10 @@ def give_out(instance: AuctionInstance, choices: Sequence[Choice]) -> tuple[Bund
 
     Parameters
     ----------
-    instance : the auction
-    choices : what the apps get and where; no place has more of them than it has GPUs, narrower ones included
-
-    Returns
-    -------
-    tuple of Bundle
+    instance : AuctionInstance
+        The auction.
+    choices : sequence of Choice
+        What the apps get and where; no place has more of them than it has GPUs, narrower ones included.
     """
     free = instance.offered.tolist()
     members: dict[int, list[int]] = {}
@@ -128,9 +128,12 @@ def choices_from(
 
     Parameters
     ----------
-    instance : the auction
-    columns : the columns of every app
-    bundles : GPUs of every app
+    instance : AuctionInstance
+        The auction.
+    columns : sequence of sequence of Column
+        The columns of every app.
+    bundles : sequence of Bundle
+        GPUs of every app.
 
     Returns
     -------

@@ -26,12 +26,17 @@ class MachineClass:
 
     Attributes
     ----------
-    gpus : GPUs on offer in each
-    machines : indices, ascending
-    alone : whether it is a class of its own, which is cut piece by piece
-    patterns : multisets of machine-level sizes with a sum of at most `gpus`, parts falling, without the empty one; of
-        a machine alone the sizes themselves, each a pattern of one part
-    too_many : whether there are more than `MAX_PATTERNS` of those multisets
+    gpus : int
+        GPUs on offer in each.
+    machines : tuple of int
+        Indices, ascending.
+    alone : bool
+        Whether it is a class of its own, which is cut piece by piece.
+    patterns : tuple of Pattern
+        Multisets of machine-level sizes with a sum of at most `gpus`, parts falling, without the empty one; of a
+        machine alone the sizes themselves, each a pattern of one part.
+    too_many : bool
+        Whether there are more than `MAX_PATTERNS` of those multisets.
     """
 
     gpus: int
@@ -57,13 +62,20 @@ class RackClass:
 
     Attributes
     ----------
-    racks : indices, ascending
-    gpus : GPUs on offer in each
-    home : whether apps must join what they hold in this rack, a class of its own
-    layers : (machine class, machines of it in each rack)
-    fills : arcs (layer, m, u, t): from m machines filled with u GPUs used so far, one more machine is filled with t
-    leaves : arcs (layer, m, u): on to the next layer with u GPUs used; after the last layer, to the rack-level pieces
-    takes : arcs (v, k): from v GPUs used, a rack-level piece of k
+    racks : tuple of int
+        Indices, ascending.
+    gpus : int
+        GPUs on offer in each.
+    home : bool
+        Whether apps must join what they hold in this rack, a class of its own.
+    layers : tuple of tuple of int
+        (machine class, machines of it in each rack).
+    fills : tuple of tuple of int
+        Arcs (layer, m, u, t): from m machines filled with u GPUs used so far, one more machine is filled with t.
+    leaves : tuple of tuple of int
+        Arcs (layer, m, u): on to the next layer with u GPUs used; after the last layer, to the rack-level pieces.
+    takes : tuple of tuple of int
+        Arcs (v, k): from v GPUs used, a rack-level piece of k.
     """
 
     racks: tuple[int, ...]
@@ -81,11 +93,16 @@ class Plan:
 
     Attributes
     ----------
-    groups : apps and their columns
-    total : GPUs on offer
-    machine_sizes, rack_sizes : GPUs of columns of these levels that may lie in any place, ascending
-    machine_classes : classes that can hold a machine-level piece
-    rack_classes : empty where no column is of the rack level: racks do not matter then
+    groups : tuple of Group
+        Apps and their columns.
+    total : int
+        GPUs on offer.
+    machine_sizes, rack_sizes : tuple of int
+        GPUs of columns of these levels that may lie in any place, ascending.
+    machine_classes : tuple of MachineClass
+        Classes that can hold a machine-level piece.
+    rack_classes : tuple of RackClass
+        Empty where no column is of the rack level: racks do not matter then.
     """
 
     groups: tuple[Group, ...]
@@ -111,12 +128,10 @@ def plan_of(instance: AuctionInstance, groups: Sequence[Group]) -> Plan:
 
     Parameters
     ----------
-    instance : the auction
-    groups : its apps in groups
-
-    Returns
-    -------
-    Plan
+    instance : AuctionInstance
+        The auction.
+    groups : sequence of Group
+        Its apps in groups.
     """
     machine_sizes, machine_homes = _sizes_and_homes(groups, MACHINE)
     rack_sizes, rack_homes = _sizes_and_homes(groups, RACK)

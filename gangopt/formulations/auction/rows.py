@@ -20,10 +20,14 @@ class Chooser:
 
     Attributes
     ----------
-    apps : number of apps
-    needs : whether they have no value without GPUs
-    variables : Pyomo variables, one a column
-    logs : logarithm of the value of each column
+    apps : int
+        Number of apps.
+    needs : bool
+        Whether they have no value without GPUs.
+    variables : sequence of Pyomo
+        Pyomo variables, one a column.
+    logs : sequence of float
+        Logarithm of the value of each column.
     """
 
     apps: int
@@ -48,11 +52,16 @@ def add_goal(
 
     Parameters
     ----------
-    block : the Block
-    index : its Set of choosers
-    choosers : by element of the Set
-    goal : who is served
-    constant : sum of the logarithms that the columns leave out
+    block : Pyomo
+        The Block.
+    index : Pyomo
+        Its Set of choosers.
+    choosers : mapping of int to Chooser
+        By element of the Set.
+    goal : Goal
+        Who is served.
+    constant : float, optional
+        Sum of the logarithms that the columns leave out.
     """
 
     def one_bundle(_: Pyomo, i: int) -> Pyomo:

@@ -37,7 +37,8 @@ class SplitFormulation(Formulation[BidInstance, BidSolution]):
 
     Attributes
     ----------
-    merge : whether equal jobs of a phase are one class
+    merge : bool
+        Whether equal jobs of a phase are one class.
     """
 
     sense = "minimise"

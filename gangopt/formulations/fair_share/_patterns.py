@@ -81,8 +81,10 @@ def bundles_anywhere(market: Market, least: Sequence[float] | None = None) -> li
 
     Parameters
     ----------
-    market : apps and GPUs
-    least : a value for each app; only bundles worth at least as much are returned
+    market : Market
+        Apps and GPUs.
+    least : sequence of float or None, optional
+        A value for each app; only bundles worth at least as much are returned.
 
     Returns
     -------
@@ -164,9 +166,12 @@ def add_patterns(block: Pyomo, market: Market, options: Sequence[Sequence[Option
 
     Parameters
     ----------
-    block : Block
-    market : apps that hold no GPUs, and GPUs
-    options : bundles of each app without places, of `bundles_anywhere`; every app has at least one
+    block : Pyomo
+        Block.
+    market : Market
+        Apps that hold no GPUs, and GPUs.
+    options : sequence of sequence of Option
+        Bundles of each app without places, of `bundles_anywhere`; every app has at least one.
     """
     flat = [item for mine in options for item in mine]
     sizes = sorted({item.gpus for item in flat if item.level == MACHINE and item.gpus})
@@ -239,8 +244,10 @@ def placed_options(block: Pyomo, market: Market) -> list[Option]:
 
     Parameters
     ----------
-    block : with the components of `add_patterns`, its variables with values
-    market : the one that it was built from
+    block : Pyomo
+        With the components of `add_patterns`, its variables with values.
+    market : Market
+        The one that it was built from.
 
     Returns
     -------

@@ -78,9 +78,12 @@ def add_bundles(block: Pyomo, market: Market, options: Sequence[Sequence[Option]
 
     Parameters
     ----------
-    block : Block
-    market : apps and GPUs
-    options : bundles of each app; every app has at least one
+    block : Pyomo
+        Block.
+    market : Market
+        Apps and GPUs.
+    options : sequence of sequence of Option
+        Bundles of each app; every app has at least one.
     """
     flat = [item for mine in options for item in mine]
     block.apps = RangeSet(0, len(market.apps) - 1)
@@ -119,9 +122,12 @@ def add_resources(block: Pyomo, market: Market, gpus: dict[int, list[tuple[float
 
     Parameters
     ----------
-    block : Block with Set `resources`
-    market : apps and GPUs
-    gpus : for each app the terms (coefficient, Var) that count its GPUs
+    block : Pyomo
+        Block with Set `resources`.
+    market : Market
+        Apps and GPUs.
+    gpus : dict of int to list of tuple of float and Pyomo
+        For each app the terms (coefficient, Var) that count its GPUs.
     """
 
     def rule(_: Pyomo, name: str) -> Pyomo:
@@ -143,7 +149,8 @@ def chosen_options(block: Pyomo) -> list[Option]:
 
     Parameters
     ----------
-    block : with the components of `add_bundles`, its variables with values
+    block : Pyomo
+        With the components of `add_bundles`, its variables with values.
 
     Returns
     -------
@@ -163,8 +170,10 @@ def hint_bundles(block: Pyomo, chosen: Sequence[Option]) -> None:
 
     Parameters
     ----------
-    block : with the components of `add_bundles`
-    chosen : one of its bundles for each app
+    block : Pyomo
+        With the components of `add_bundles`.
+    chosen : sequence of Option
+        One of its bundles for each app.
     """
     keys = {item.key for item in chosen}
     for key in block.options:

@@ -53,10 +53,14 @@ def fill_dominating(
 
     Parameters
     ----------
-    block : ConcreteModel or Block, empty
-    market : apps and GPUs
-    given : GPUs of each app on each machine, shape (apps, machines)
-    strict : whether some app has to gain
+    block : Pyomo
+        ConcreteModel or Block, empty.
+    market : Market
+        Apps and GPUs.
+    given : sequence of sequence of int
+        GPUs of each app on each machine, shape (apps, machines).
+    strict : bool, optional
+        Whether some app has to gain.
 
     Raises
     ------
@@ -89,9 +93,12 @@ def fill_envy(block: Pyomo, market: Market, given: Sequence[Sequence[int]]) -> N
 
     Parameters
     ----------
-    block : ConcreteModel or Block, empty
-    market : apps and GPUs
-    given : GPUs of each app on each machine, shape (apps, machines)
+    block : Pyomo
+        ConcreteModel or Block, empty.
+    market : Market
+        Apps and GPUs.
+    given : sequence of sequence of int
+        GPUs of each app on each machine, shape (apps, machines).
     """
     check_empty(block, "fair_share envy")
     apps = range(len(market.apps))
@@ -118,8 +125,10 @@ def fill_sharing(block: Pyomo, market: Market) -> None:
 
     Parameters
     ----------
-    block : ConcreteModel or Block, empty
-    market : apps and GPUs
+    block : Pyomo
+        ConcreteModel or Block, empty.
+    market : Market
+        Apps and GPUs.
 
     Raises
     ------
@@ -138,8 +147,10 @@ def useful_bundles(market: Market, least: Sequence[float] | None = None) -> list
 
     Parameters
     ----------
-    market : apps and GPUs
-    least : a value for each app; only bundles worth at least as much are returned
+    market : Market
+        Apps and GPUs.
+    least : sequence of float or None, optional
+        A value for each app; only bundles worth at least as much are returned.
 
     Returns
     -------
@@ -154,9 +165,12 @@ def add_allocation(block: Pyomo, market: Market, options: Sequence[Sequence[Opti
 
     Parameters
     ----------
-    block : Block
-    market : apps and GPUs
-    options : bundles of each app, of `useful_bundles`; every app has at least one
+    block : Pyomo
+        Block.
+    market : Market
+        Apps and GPUs.
+    options : sequence of sequence of Option
+        Bundles of each app, of `useful_bundles`; every app has at least one.
 
     Returns
     -------
@@ -176,8 +190,10 @@ def read_allocation(block: Pyomo, market: Market) -> tuple[tuple[int, ...], ...]
 
     Parameters
     ----------
-    block : with the components of `add_allocation`
-    market : apps and GPUs
+    block : Pyomo
+        With the components of `add_allocation`.
+    market : Market
+        Apps and GPUs.
 
     Returns
     -------

@@ -33,9 +33,12 @@ def fill_dominant_share(block: Pyomo, market: Market, settled: Mapping[int, floa
 
     Parameters
     ----------
-    block : ConcreteModel or Block, empty
-    market : apps and GPUs
-    settled : dominant share that each settled app keeps, by its index
+    block : Pyomo
+        ConcreteModel or Block, empty.
+    market : Market
+        Apps and GPUs.
+    settled : mapping of int to float or None, optional
+        Dominant share that each settled app keeps, by its index.
     """
     check_empty(block, "fair_share dominant share")
     settled = {} if settled is None else settled

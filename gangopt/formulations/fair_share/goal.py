@@ -21,11 +21,8 @@ def linear(terms: Sequence[tuple[float, Pyomo]]) -> Pyomo:
 
     Parameters
     ----------
-    terms : pairs of coefficient and Var
-
-    Returns
-    -------
-    LinearExpression
+    terms : sequence of tuple of float and Pyomo
+        Pairs of coefficient and Var.
 
     Raises
     ------
@@ -46,9 +43,12 @@ def add_goal(block: Pyomo, options: Mapping[tuple[int, ...], Option], give: Pyom
 
     Parameters
     ----------
-    block : Block with Set `apps`
-    options : bundle of every index of `give`, each worth more than 0
-    give : Var, 1 for the bundle that an app gets
+    block : Pyomo
+        Block with Set `apps`.
+    options : mapping of tuple of int to Option
+        Bundle of every index of `give`, each worth more than 0.
+    give : Pyomo
+        Var, 1 for the bundle that an app gets.
     """
     terms: dict[int, list[tuple[float, Pyomo]]] = {i: [] for i in block.apps}
     for key, item in options.items():
@@ -67,7 +67,8 @@ def hint_goal(block: Pyomo) -> None:
 
     Parameters
     ----------
-    block : with the components of `add_goal`
+    block : Pyomo
+        With the components of `add_goal`.
     """
     block.level.set_value(1.0, skip_validation=True)
     largest = max(value(block.rho[i]) for i in block.apps)

@@ -19,13 +19,18 @@ __all__ = ["Option", "best_inside", "cheapest", "given_counts", "options_of", "r
 class Option(NamedTuple):
     """One bundle of an app.
 
-    Parameters
+    Attributes
     ----------
-    app : index of the app
-    level : 0 machine, 1 rack, 2 cluster
-    place : index of the machine or rack that holds the bundle, 0 for the cluster
-    gpus : GPUs given
-    value : V = 1 / rho with them
+    app : int
+        Index of the app.
+    level : int
+        0 machine, 1 rack, 2 cluster.
+    place : int
+        Index of the machine or rack that holds the bundle, 0 for the cluster.
+    gpus : int
+        GPUs given.
+    value : float
+        V = 1 / rho with them.
     """
 
     app: int
@@ -48,9 +53,12 @@ def options_of(market: Market, least: Sequence[float] | None = None, *, anywhere
 
     Parameters
     ----------
-    market : apps and GPUs
-    least : a value for each app; only bundles worth at least as much are returned
-    anywhere : only the largest machine and rack, which stand for all where no app holds GPUs
+    market : Market
+        Apps and GPUs.
+    least : sequence of float or None, optional
+        A value for each app; only bundles worth at least as much are returned.
+    anywhere : bool, optional
+        Only the largest machine and rack, which stand for all where no app holds GPUs.
 
     Returns
     -------
@@ -96,8 +104,10 @@ def cheapest(options: Sequence[Sequence[Option]], thresholds: Sequence[float]) -
 
     Parameters
     ----------
-    options : of `options_of`
-    thresholds : values of interest
+    options : sequence of sequence of Option
+        Of `options_of`.
+    thresholds : sequence of float
+        Values of interest.
 
     Returns
     -------
@@ -121,9 +131,12 @@ def require_option(market: Market, options: Sequence[Sequence[Option]], needed: 
 
     Parameters
     ----------
-    market : apps and GPUs
-    options : bundles of each app that do
-    needed : what the message calls it
+    market : Market
+        Apps and GPUs.
+    options : sequence of sequence of Option
+        Bundles of each app that do.
+    needed : str, optional
+        What the message calls it.
 
     Raises
     ------
@@ -140,9 +153,12 @@ def best_inside(market: Market, options: Sequence[Sequence[Option]], given: Sequ
 
     Parameters
     ----------
-    market : apps and GPUs
-    options : bundles of each app
-    given : GPUs of each app on each machine, shape (apps, machines)
+    market : Market
+        Apps and GPUs.
+    options : sequence of sequence of Option
+        Bundles of each app.
+    given : sequence of sequence of int
+        GPUs of each app on each machine, shape (apps, machines).
 
     Returns
     -------
@@ -165,8 +181,10 @@ def given_counts(market: Market, chosen: Sequence[Option]) -> tuple[tuple[int, .
 
     Parameters
     ----------
-    market : apps and GPUs
-    chosen : at most one bundle of each app
+    market : Market
+        Apps and GPUs.
+    chosen : sequence of Option
+        At most one bundle of each app.
 
     Returns
     -------

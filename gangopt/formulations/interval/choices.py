@@ -33,9 +33,12 @@ def add_choices(block: Any, instance: IntervalInstance, data: IntervalData) -> N
 
     Parameters
     ----------
-    block : ConcreteModel, Block or member of an indexed Block
-    instance : the interval
-    data : its choices
+    block : object
+        ConcreteModel, Block or member of an indexed Block.
+    instance : IntervalInstance
+        The interval.
+    data : IntervalData
+        Its choices.
     """
     J = len(data.choices)
     block.jobs = RangeSet(0, J - 1)
@@ -75,12 +78,10 @@ def chosen(block: Any, instance: IntervalInstance) -> AllocationSolution:  # noq
 
     Parameters
     ----------
-    block : block with `level`
-    instance : the interval
-
-    Returns
-    -------
-    AllocationSolution
+    block : object
+        Block with `level`.
+    instance : IntervalInstance
+        The interval.
     """
     ps, workers = instance.smallest.ps.tolist(), instance.smallest.workers.tolist()
     for (j, p, w, _), variable in block.level.items():
@@ -94,13 +95,12 @@ def solution_of(instance: IntervalInstance, allocation: AllocationSolution, held
 
     Parameters
     ----------
-    instance : the interval
-    allocation : tasks of every job
-    held : pieces of every job
-
-    Returns
-    -------
-    IntervalSolution
+    instance : IntervalInstance
+        The interval.
+    allocation : AllocationSolution
+        Tasks of every job.
+    held : sequence of Pieces
+        Pieces of every job.
     """
     pieces = tuple(map(tuple, held))
     reasons = paused_reasons(instance.placement_of(allocation), pieces)
@@ -118,11 +118,16 @@ def hint_form(
 
     Parameters
     ----------
-    block : block with `level` and `paused`
-    pieces : the Var of the form's pieces
-    data : the choices that the block was filled with
-    solution : a feasible Solution
-    indices : returns which of `pieces` are not 0 for a choice with its pieces
+    block : object
+        Block with `level` and `paused`.
+    pieces : object
+        The Var of the form's pieces.
+    data : IntervalData
+        The choices that the block was filled with.
+    solution : IntervalSolution
+        A feasible Solution.
+    indices : callable
+        Returns which of `pieces` are not 0 for a choice with its pieces.
 
     Returns
     -------

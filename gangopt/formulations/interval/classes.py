@@ -43,9 +43,12 @@ def fill_classes(block: Any, instance: IntervalInstance, data: IntervalData | No
 
     Parameters
     ----------
-    block : ConcreteModel, Block or member of an indexed Block
-    instance : the interval
-    data : what can be chosen; None for everything that `choices_of` returns
+    block : object
+        ConcreteModel, Block or member of an indexed Block.
+    instance : IntervalInstance
+        The interval.
+    data : IntervalData or None, optional
+        What can be chosen; None for everything that `choices_of` returns.
 
     Raises
     ------
@@ -78,11 +81,8 @@ def count_pieces(data: IntervalData) -> int:
 
     Parameters
     ----------
-    data : what can be chosen
-
-    Returns
-    -------
-    int
+    data : IntervalData
+        What can be chosen.
     """
     return sum(len(pieces) for mine in data.choices for item in mine for pieces in item.pieces)
 
@@ -132,12 +132,10 @@ def read_classes(block: Any, instance: IntervalInstance) -> IntervalSolution:  #
 
     Parameters
     ----------
-    block : a block filled by `fill_classes`
-    instance : the interval
-
-    Returns
-    -------
-    IntervalSolution
+    block : object
+        A block filled by `fill_classes`.
+    instance : IntervalInstance
+        The interval.
     """
     allocation = chosen(block, instance)
     placement = instance.placement_of(allocation)
@@ -160,14 +158,14 @@ def hint_classes(
 
     Parameters
     ----------
-    block : a block filled by `fill_classes`
-    instance : the interval
-    solution : a feasible Solution
-    data : the choices that the block was filled with; None for all
-
-    Returns
-    -------
-    bool
+    block : object
+        A block filled by `fill_classes`.
+    instance : IntervalInstance
+        The interval.
+    solution : IntervalSolution
+        A feasible Solution.
+    data : IntervalData or None, optional
+        The choices that the block was filled with; None for all.
     """
     choices = choices_of(instance) if data is None else data
 

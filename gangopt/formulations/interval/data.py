@@ -24,11 +24,16 @@ class Choice:
 
     Attributes
     ----------
-    job : index
-    ps, workers : tasks
-    level : number of the transfer time among those of the configuration, ascending
-    seconds : completion time T_j
-    pieces : for every class of equal servers the pieces (ps, workers) that may be used
+    job : int
+        Index.
+    ps, workers : int
+        Tasks.
+    level : int
+        Number of the transfer time among those of the configuration, ascending.
+    seconds : float
+        Completion time T_j.
+    pieces : tuple of tuple of tuple of int
+        For every class of equal servers the pieces (ps, workers) that may be used.
     """
 
     job: int
@@ -45,8 +50,10 @@ class IntervalData:
 
     Attributes
     ----------
-    placement : servers by class, and demands
-    choices : of every job, by parameter servers, workers and level
+    placement : PlacementData
+        Servers by class, and demands.
+    choices : tuple of tuple of Choice
+        Of every job, by parameter servers, workers and level.
     """
 
     placement: PlacementData
@@ -60,8 +67,10 @@ class IntervalData:
 
         Parameters
         ----------
-        instance : the interval
-        objective : of the known solution
+        instance : IntervalInstance
+            The interval.
+        objective : float
+            Of the known solution.
 
         Returns
         -------
@@ -89,11 +98,8 @@ def choices_of(instance: IntervalInstance) -> IntervalData:
 
     Parameters
     ----------
-    instance : the interval
-
-    Returns
-    -------
-    IntervalData
+    instance : IntervalInstance
+        The interval.
     """
     data = PlacementData.of(instance.template)
     cache: dict[JobData, list[Level]] = {}

@@ -44,9 +44,12 @@ def fill_joint(block: Any, instance: IntervalInstance, data: IntervalData | None
 
     Parameters
     ----------
-    block : ConcreteModel, Block or member of an indexed Block
-    instance : the interval
-    data : what can be chosen; None for everything that `choices_of` returns
+    block : object
+        ConcreteModel, Block or member of an indexed Block.
+    instance : IntervalInstance
+        The interval.
+    data : IntervalData or None, optional
+        What can be chosen; None for everything that `choices_of` returns.
 
     Raises
     ------
@@ -78,11 +81,8 @@ def count_columns(data: IntervalData) -> int:
 
     Parameters
     ----------
-    data : what can be chosen
-
-    Returns
-    -------
-    int
+    data : IntervalData
+        What can be chosen.
     """
     sizes = [len(item.servers) for item in data.placement.classes]
     pieces = sum(
@@ -172,12 +172,10 @@ def read_joint(block: Any, instance: IntervalInstance) -> IntervalSolution:  # n
 
     Parameters
     ----------
-    block : a block filled by `fill_joint`
-    instance : the interval
-
-    Returns
-    -------
-    IntervalSolution
+    block : object
+        A block filled by `fill_joint`.
+    instance : IntervalInstance
+        The interval.
     """
     allocation = chosen(block, instance)
     pieces: list[list[tuple[int, int, int]]] = [[] for _ in allocation.workers]
@@ -197,8 +195,10 @@ def hint_joint(
 
     Parameters
     ----------
-    block : a block filled by `fill_joint`
-    instance, solution, data : as in `hint_classes`
+    block : object
+        A block filled by `fill_joint`.
+    instance, solution, data : IntervalInstance or IntervalSolution or IntervalData or None
+        As in `hint_classes`.
 
     Returns
     -------

@@ -69,9 +69,11 @@ class Level(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
 
     Attributes
     ----------
-    lowest, highest : levels between which the optimum lies, MiB per iteration; None for max t_i and for
-        max t_i + M W, which no load exceeds: w (M - S) + S (W - w) is bilinear and at most M W at the corners
-    machines : machines that may host a task; None for all
+    lowest, highest : float or None
+        Levels between which the optimum lies, MiB per iteration; None for max t_i and for max t_i + M W, which no
+        load exceeds: w (M - S) + S (W - w) is bilinear and at most M W at the corners.
+    machines : sequence of int or None
+        Machines that may host a task; None for all.
 
     Raises
     ------
@@ -268,9 +270,12 @@ def set_levels(block: Pyomo, instance: NetworkPlacementInstance, lowest: float, 
 
     Parameters
     ----------
-    block : a filled Block
-    instance : machines and job
-    lowest, highest : the levels, MiB per iteration; equal ones make the pure packing at this level
+    block : Pyomo
+        A filled Block.
+    instance : NetworkPlacementInstance
+        Machines and job.
+    lowest, highest : float
+        The levels, MiB per iteration; equal ones make the pure packing at this level.
     """
     size, total = instance.model_size, instance.workers
     keys = list(block.share)

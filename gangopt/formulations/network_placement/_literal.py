@@ -143,10 +143,14 @@ def add_resource_capacity(
 
     Parameters
     ----------
-    block : Block
-    instance : machines and job
-    workers : terms (coefficient, Var) that count the workers of each machine
-    servers : Vars that count the parameter servers of each machine
+    block : Pyomo
+        Block.
+    instance : NetworkPlacementInstance
+        Machines and job.
+    workers : dict of int to list of tuple of float and Pyomo
+        Terms (coefficient, Var) that count the workers of each machine.
+    servers : dict of int to list of Pyomo
+        Vars that count the parameter servers of each machine.
     """
     assert instance.free_capacity is not None
     assert instance.worker_demand is not None

@@ -54,10 +54,14 @@ class Assign(Formulation[ParametersInstance, ParametersSolution]):
 
     Attributes
     ----------
-    objective : which of the three is `objective_value`
-    requests : most requests; `uncut` for as many as blocks, None for no limit
-    size_difference : largest size difference allowed, in parameters, None for no limit
-    request_difference : largest request difference allowed, None for no limit
+    objective : str
+        Which of the three is `objective_value`.
+    requests : int, {'uncut'} or None
+        Most requests; `uncut` for as many as blocks, None for no limit.
+    size_difference : int or None
+        Largest size difference allowed, in parameters, None for no limit.
+    request_difference : int or None
+        Largest request difference allowed, None for no limit.
 
     Raises
     ------

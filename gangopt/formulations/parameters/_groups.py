@@ -52,16 +52,20 @@ class Groups(Formulation[ParametersInstance, ParametersSolution]):
 
     Attributes
     ----------
-    cuts : c, from 0 to p - 1
-    objective : which Expression is `objective_value`; `request_difference` needs cuts = 0
-    size_difference : largest size difference allowed, in parameters, None for no limit
-    request_difference : largest request difference allowed, None for no limit; needs cuts = 0
+    cuts : int
+        C, from 0 to p - 1.
+    objective : str
+        Which Expression is `objective_value`; `request_difference` needs cuts = 0.
+    size_difference : int or None
+        Largest size difference allowed, in parameters, None for no limit.
+    request_difference : int or None
+        Largest request difference allowed, None for no limit; needs cuts = 0.
 
     Raises
     ------
     InputError
-        If the objective is unknown, the number of cuts out of range, or the request difference asked for with cuts: how
-        a group is cut is not in the model.
+        If the objective is unknown, the number of cuts out of range, or the request difference asked for with cuts:
+        how a group is cut is not in the model.
     ModelTooLargeError
         If there would be more columns than are built.
     """

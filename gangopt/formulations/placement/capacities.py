@@ -32,9 +32,12 @@ def add_class_capacities(
 
     Parameters
     ----------
-    block : Block with the Set `classes`
-    data : classes of servers
-    of_class : for every class its pieces: what one takes of every resource, and the Var that counts them
+    block : object
+        Block with the Set `classes`.
+    data : PlacementData
+        Classes of servers.
+    of_class : sequence of sequence of tuple of tuple of int and object
+        For every class its pieces: what one takes of every resource, and the Var that counts them.
 
     References
     ----------

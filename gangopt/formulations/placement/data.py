@@ -22,14 +22,22 @@ class JobData:
 
     Attributes
     ----------
-    index : 0-based
-    ps, workers : p_j and w_j, tasks
-    ps_need, worker_need : of one task by resource, in the counts of `PlacementData`
-    size, ps_bandwidth, worker_bandwidth : S_j (MB), B_j and b_j (MB/s)
-    steps, compute : Q_j, and seconds of a step beside its transfers
-    pause_charge : seconds charged for the job if it is paused
-    completion : whether the time to finish counts, not the transfer time
-    hosts : whether both terms are charged on every host
+    index : int
+        0-based.
+    ps, workers : int
+        p_j and w_j, tasks.
+    ps_need, worker_need : tuple of int
+        Of one task by resource, in the counts of `PlacementData`.
+    size, ps_bandwidth, worker_bandwidth : float
+        S_j (MB), B_j and b_j (MB/s).
+    steps, compute : float
+        Q_j, and seconds of a step beside its transfers.
+    pause_charge : float
+        Seconds charged for the job if it is paused.
+    completion : bool
+        Whether the time to finish counts, not the transfer time.
+    hosts : bool
+        Whether both terms are charged on every host.
     """
 
     index: int
@@ -90,8 +98,10 @@ class ServerClass:
 
     Attributes
     ----------
-    servers : their indices, ascending
-    capacity : of each by resource, in the counts of `PlacementData`
+    servers : tuple of int
+        Their indices, ascending.
+    capacity : tuple of int
+        Of each by resource, in the counts of `PlacementData`.
     """
 
     servers: tuple[int, ...]
@@ -107,10 +117,14 @@ class PlacementData:
 
     Attributes
     ----------
-    jobs : in the order of the instance
-    classes : servers of equal capacity, by the first server of each
-    class_of : index of the class of every server
-    resources : index in the instance of every resource that some task takes
+    jobs : tuple of JobData
+        In the order of the instance.
+    classes : tuple of ServerClass
+        Servers of equal capacity, by the first server of each.
+    class_of : tuple of int
+        Index of the class of every server.
+    resources : tuple of int
+        Index in the instance of every resource that some task takes.
     """
 
     jobs: tuple[JobData, ...]
@@ -167,8 +181,10 @@ class Level:
 
     Attributes
     ----------
-    time : seconds
-    pieces : for every class the pieces that cost at most `time` and whose rest can be made of such pieces
+    time : float
+        Seconds.
+    pieces : tuple of tuple of Piece
+        For every class the pieces that cost at most `time` and whose rest can be made of such pieces.
     """
 
     time: float
@@ -183,8 +199,10 @@ def levels_of(job: JobData, classes: Sequence[ServerClass]) -> list[Level]:
 
     Parameters
     ----------
-    job : the job
-    classes : classes of equal servers
+    job : JobData
+        The job.
+    classes : sequence of ServerClass
+        Classes of equal servers.
 
     Returns
     -------

@@ -38,10 +38,14 @@ def focus(
 
     Parameters
     ----------
-    model : form `levels` or `pieces` with its Objective, which is replaced
-    instance : the placement
-    objective : of a known placement, above 0 s
-    bound : a known one, seconds
+    model : object
+        Form `levels` or `pieces` with its Objective, which is replaced.
+    instance : PlacementInstance
+        The placement.
+    objective : float
+        Of a known placement, above 0 s.
+    bound : float
+        A known one, seconds.
 
     Returns
     -------
@@ -61,8 +65,10 @@ def in_focus(model: Any, instance: PlacementInstance, objective: float) -> float
 
     Parameters
     ----------
-    model : any form with its Objective, which is replaced
-    instance, objective : as `focus`
+    model : object
+        Any form with its Objective, which is replaced.
+    instance, objective : PlacementInstance or float
+        As `focus`.
 
     Returns
     -------
@@ -95,10 +101,14 @@ def sharpened(
 
     Parameters
     ----------
-    model : any form with its Objective, which is replaced
-    instance : the placement
-    objective : of the solution that was found, seconds
-    agreed : whether the bound that was found with it is the same number
+    model : object
+        Any form with its Objective, which is replaced.
+    instance : PlacementInstance
+        The placement.
+    objective : float
+        Of the solution that was found, seconds.
+    agreed : bool
+        Whether the bound that was found with it is the same number.
 
     Returns
     -------
@@ -116,12 +126,10 @@ def in_seconds(bound: float, unit: float | None) -> float:
 
     Parameters
     ----------
-    bound : in units of the model's Objective
-    unit : what `focus` returned, seconds or None
-
-    Returns
-    -------
-    float
+    bound : float
+        In units of the model's Objective.
+    unit : float or None
+        What `focus` returned, seconds or None.
     """
     if unit is None:
         return bound

@@ -26,9 +26,12 @@ def add_goal(
 
     Parameters
     ----------
-    block : block with the variables of a form, of them `paused` [job]
-    instance : the placement
-    coefficients, variables : of the times of placed jobs and the charges of paused ones, seconds
+    block : object
+        Block with the variables of a form, of them `paused` [job].
+    instance : PlacementInstance
+        The placement.
+    coefficients, variables : sequence of float or sequence of object
+        Of the times of placed jobs and the charges of paused ones, seconds.
     """
     paused = list(block.paused.values())
     block.time_value = Expression(expr=linear(coefficients, variables))
@@ -51,10 +54,14 @@ def add_goal_of_levels(
 
     Parameters
     ----------
-    block : the block
-    instance : the placement
-    data : the same in whole numbers
-    times : transfer time of every level of every job, seconds
+    block : object
+        The block.
+    instance : PlacementInstance
+        The placement.
+    data : PlacementData
+        The same in whole numbers.
+    times : sequence of sequence of float
+        Transfer time of every level of every job, seconds.
     """
     coefficients, variables = [job.pause_charge for job in data.jobs], list(block.paused.values())
     for job, of_job in zip(data.jobs, times, strict=True):

@@ -55,9 +55,12 @@ def fill_levels(
 
     Parameters
     ----------
-    block : ConcreteModel, Block or member of an indexed Block
-    instance : the placement
-    levels : for every job the levels that it may have; None for all that `levels_of` returns
+    block : object
+        ConcreteModel, Block or member of an indexed Block.
+    instance : PlacementInstance
+        The placement.
+    levels : sequence of sequence of Level or None, optional
+        For every job the levels that it may have; None for all that `levels_of` returns.
 
     Raises
     ------
@@ -161,12 +164,10 @@ def read_levels(block: Any, instance: PlacementInstance) -> PlacementSolution:  
 
     Parameters
     ----------
-    block : a block filled by `fill_levels`
-    instance : the placement
-
-    Returns
-    -------
-    PlacementSolution
+    block : object
+        A block filled by `fill_levels`.
+    instance : PlacementInstance
+        The placement.
     """
     held = pack_pieces(PlacementData.of(instance), chosen_pieces(block))
     pieces = [tuple(held.get(j, ())) for j in range(len(instance.jobs))]
@@ -178,9 +179,12 @@ def hint_levels(block: Any, instance: PlacementInstance, solution: PlacementSolu
 
     Parameters
     ----------
-    block : a block filled by `fill_levels` with all levels
-    instance : the placement
-    solution : a feasible placement
+    block : object
+        A block filled by `fill_levels` with all levels.
+    instance : PlacementInstance
+        The placement.
+    solution : PlacementSolution
+        A feasible placement.
     """
     data = PlacementData.of(instance)
     for name in ("pieces", "level"):

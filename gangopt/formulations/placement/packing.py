@@ -28,9 +28,12 @@ def pack_pieces(
 
     Parameters
     ----------
-    data : the instance
-    pieces : by job, its pieces (class, parameter servers, workers)
-    rng : to vary the order: every size is multiplied by a random number from 0.7 to 1.3; None for the plain order
+    data : PlacementData
+        The instance.
+    pieces : ClassPieces
+        By job, its pieces (class, parameter servers, workers).
+    rng : numpy.random.Generator or None, optional
+        To vary the order: every size is multiplied by a random number from 0.7 to 1.3; None for the plain order.
 
     Returns
     -------

@@ -44,9 +44,12 @@ def fill_pieces(
 
     Parameters
     ----------
-    block : ConcreteModel, Block or member of an indexed Block
-    instance : the placement
-    levels : for every job the first levels, which it may have; None for all that `levels_of` returns
+    block : object
+        ConcreteModel, Block or member of an indexed Block.
+    instance : PlacementInstance
+        The placement.
+    levels : sequence of sequence of Level or None, optional
+        For every job the first levels, which it may have; None for all that `levels_of` returns.
 
     Raises
     ------
@@ -158,8 +161,10 @@ def fixed_levels_model(instance: PlacementInstance, limits: Mapping[int, float])
 
     Parameters
     ----------
-    instance : the placement
-    limits : by index of the job, longest transfer time in seconds; a job without one is paused
+    instance : PlacementInstance
+        The placement.
+    limits : mapping of int to float
+        By index of the job, longest transfer time in seconds; a job without one is paused.
 
     Returns
     -------
@@ -182,12 +187,10 @@ def read_pieces(block: Any, instance: PlacementInstance) -> PlacementSolution:  
 
     Parameters
     ----------
-    block : a block filled by `fill_pieces`
-    instance : the placement
-
-    Returns
-    -------
-    PlacementSolution
+    block : object
+        A block filled by `fill_pieces`.
+    instance : PlacementInstance
+        The placement.
     """
     pieces: list[list[tuple[int, int, int]]] = [[] for _ in instance.jobs]
     for (j, k, x, y), variable in block.piece.items():
@@ -202,9 +205,12 @@ def hint_pieces(block: Any, instance: PlacementInstance, solution: PlacementSolu
 
     Parameters
     ----------
-    block : a block filled by `fill_pieces`
-    instance : the placement
-    solution : a feasible placement, within the levels of the block
+    block : object
+        A block filled by `fill_pieces`.
+    instance : PlacementInstance
+        The placement.
+    solution : PlacementSolution
+        A feasible placement, within the levels of the block.
     """
     data = PlacementData.of(instance)
     for name in ("piece", "level"):

@@ -47,9 +47,12 @@ def transfer_big_m(job: JobData, least: float, kind: str) -> BigM:
 
     Parameters
     ----------
-    job : the job
-    least : least transfer time in seconds of the job on the empty servers
-    kind : `parameter_server` or `worker`
+    job : JobData
+        The job.
+    least : float
+        Least transfer time in seconds of the job on the empty servers.
+    kind : str
+        `parameter_server` or `worker`.
 
     Returns
     -------
@@ -74,8 +77,10 @@ def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401
 
     Parameters
     ----------
-    block : ConcreteModel, Block or member of an indexed Block
-    instance : the placement
+    block : object
+        ConcreteModel, Block or member of an indexed Block.
+    instance : PlacementInstance
+        The placement.
 
     Raises
     ------
@@ -221,12 +226,10 @@ def read_tasks(block: Any, instance: PlacementInstance) -> PlacementSolution:  #
 
     Parameters
     ----------
-    block : a block filled by `fill_tasks`
-    instance : the placement
-
-    Returns
-    -------
-    PlacementSolution
+    block : object
+        A block filled by `fill_tasks`.
+    instance : PlacementInstance
+        The placement.
     """
     pieces = []
     for j in range(len(instance.jobs)):
@@ -244,9 +247,12 @@ def hint_tasks(block: Any, instance: PlacementInstance, solution: PlacementSolut
 
     Parameters
     ----------
-    block : a block filled by `fill_tasks`
-    instance : the placement
-    solution : a feasible placement
+    block : object
+        A block filled by `fill_tasks`.
+    instance : PlacementInstance
+        The placement.
+    solution : PlacementSolution
+        A feasible placement.
     """
     for name in ("parameter_servers_on", "workers_on", "has_parameter_server", "has_worker"):
         getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))

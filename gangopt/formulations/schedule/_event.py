@@ -62,7 +62,8 @@ def time_unit(instance: ScheduleInstance) -> float:
 
     Parameters
     ----------
-    instance : the jobs
+    instance : ScheduleInstance
+        The jobs.
     """
     if instance.slot is not None:
         return instance.slot

@@ -43,7 +43,8 @@ def horizon(instance: ScheduleInstance) -> int:
 
     Parameters
     ----------
-    instance : the jobs, with a slot
+    instance : ScheduleInstance
+        The jobs, with a slot.
 
     Returns
     -------
@@ -64,7 +65,8 @@ def slotted_columns(instance: ScheduleInstance) -> int:
 
     Parameters
     ----------
-    instance : the jobs, with a slot
+    instance : ScheduleInstance
+        The jobs, with a slot.
     """
     arrival, _ = _slots(instance)
     return int((horizon(instance) - arrival).sum()) * (2 + 2 * len(instance.machines))

@@ -20,8 +20,10 @@ class Epoch:
 
     Attributes
     ----------
-    start, end : s; the last one ends after everything can be done
-    jobs : indices of the jobs that have arrived by its start
+    start, end : float
+        S; the last one ends after everything can be done.
+    jobs : tuple of int
+        Indices of the jobs that have arrived by its start.
     """
 
     start: float
@@ -34,7 +36,8 @@ def epochs(instance: ScheduleInstance) -> list[Epoch]:
 
     Parameters
     ----------
-    instance : the jobs
+    instance : ScheduleInstance
+        The jobs.
     """
     starts = np.unique(instance.arrival).tolist()
     last = starts[-1] + float(instance.duration.sum())
@@ -49,8 +52,10 @@ def packing(instance: ScheduleInstance, jobs: tuple[int, ...]) -> dict[int, tupl
 
     Parameters
     ----------
-    instance : the jobs
-    jobs : indices of gangs
+    instance : ScheduleInstance
+        The jobs.
+    jobs : tuple of int
+        Indices of gangs.
 
     Returns
     -------
@@ -109,9 +114,12 @@ def maximal_sets(instance: ScheduleInstance, jobs: tuple[int, ...], limit: int) 
 
     Parameters
     ----------
-    instance : the jobs
-    jobs : indices to choose from, ascending
-    limit : most sets, and a quarter of the sets that are looked at
+    instance : ScheduleInstance
+        The jobs.
+    jobs : tuple of int
+        Indices to choose from, ascending.
+    limit : int
+        Most sets, and a quarter of the sets that are looked at.
 
     Returns
     -------

@@ -32,9 +32,12 @@ class BigM:
 
     Attributes
     ----------
-    values : M of every job, shape (n,), no unit
-    threshold : bound on the absolute value of the threshold from which it follows
-    origin : the derivation
+    values : ndarray of float
+        M of every job, shape (n,), no unit.
+    threshold : float
+        Bound on the absolute value of the threshold from which it follows.
+    origin : str
+        The derivation.
     """
 
     values: Floats
@@ -47,11 +50,8 @@ def largest_shortfall(instance: ThresholdInstance) -> BigM:
 
     Parameters
     ----------
-    instance : the history
-
-    Returns
-    -------
-    BigM
+    instance : ThresholdInstance
+        The history.
     """
     features = _centred(instance)
     limit = len(instance.features) / 2 + MARGIN

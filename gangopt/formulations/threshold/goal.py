@@ -16,8 +16,10 @@ def add_objective(block: Pyomo, instance: ThresholdInstance) -> None:
 
     Parameters
     ----------
-    block : Block with the Var `error` [job]
-    instance : the history
+    block : Pyomo
+        Block with the Var `error` [job].
+    instance : ThresholdInstance
+        The history.
     """
     errors = [block.error[job] for job in instance.jobs]
     block.objective_value = Expression(expr=rows.linear(instance.job_weights.tolist(), errors))

@@ -51,17 +51,19 @@ def random(
 
     Parameters
     ----------
-    jobs : number of jobs, 1 to 1,000,000
-    nodes : number of nodes; default two a job, the ratio of the paper's largest simulation
-    max_tasks : largest w_j and largest p_j, tasks; `max_tasks` squared configurations a job
-    load : part of every capacity that other work already holds, 0 or more and below 1; the capacity of a resource is
-        `nodes` times the node's, times `1 - load`, rounded down to whole units
-    mode : `async` (eqn 3), `sync` (eqn 4), or `mixed`: each job either with probability one half
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    AllocationInstance
+    jobs : int, optional
+        Number of jobs, 1 to 1,000,000.
+    nodes : int or None, optional
+        Number of nodes; default two a job, the ratio of the paper's largest simulation.
+    max_tasks : int, optional
+        Largest w_j and largest p_j, tasks; `max_tasks` squared configurations a job.
+    load : float, optional
+        Part of every capacity that other work already holds, 0 or more and below 1; the capacity of a resource is
+        `nodes` times the node's, times `1 - load`, rounded down to whole units.
+    mode : {'async', 'sync', 'mixed'}, optional
+        `async` (eqn 3), `sync` (eqn 4), or `mixed`: each job either with probability one half.
+    seed : int, optional
+        Of numpy's default generator.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Decision `allocation`: how many workers and parameter servers does each job of a shared cluster get?"""
+"""Problem `allocation`: how many workers and parameter servers each job of a shared cluster gets."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ class AllocationSolution:
 
     Attributes
     ----------
-    workers : w_j, tasks, shape (J,)
-    parameter_servers : p_j, tasks, shape (J,)
+    workers : tuple of int
+        w_j, tasks, shape (J,).
+    parameter_servers : tuple of int
+        p_j, tasks, shape (J,).
 
     Raises
     ------
@@ -63,9 +65,11 @@ class TimeGrid:
 
     Attributes
     ----------
-    jobs : index of each job, shape (n,)
-    seconds : completion time with p + 1 parameter servers and w + 1 workers at [i, p, w], infinite where the
-        configuration is not allowed, shape (n, P, W)
+    jobs : ndarray of int
+        Index of each job, shape (n,).
+    seconds : ndarray of float
+        Completion time with p + 1 parameter servers and w + 1 workers at [i, p, w], infinite where the
+        configuration is not allowed, shape (n, P, W).
     """
 
     jobs: IntArray
@@ -81,25 +85,42 @@ class AllocationInstance(Instance):
     A job without parameter servers (all-reduce) has a table of one row and a zero `ps_demand`: its single parameter
     server is then only a name, costs nothing and is not counted as a task.
 
-    Parameters
+    Attributes
     ----------
-    resources : names of the R resources, as `cpu`, `memory`, `gpu`
-    units : unit of each resource, as `core`, `GB`, `GPU`, shape (R,)
-    capacity : C^r, in the resource's unit, above 0, shape (R,)
-    jobs : labels of the J jobs, all different
-    steps : Q_j, steps left, at least 0 (a job with none left still holds its smallest configuration), shape (J,)
-    mode : `async`, `sync` or `table`, shape (J,)
-    theta : fitted coefficients in seconds, zeros beyond those of the mode, shape (J, 5)
-    batch : M_j, samples in the global batch, above 0 for `sync` and else 0, shape (J,)
-    tables : measured speeds in steps per second at [p - 1, w - 1]; nan is a configuration that is not allowed
-    table_labels : a name for each table
-    table : index into `tables` for jobs of mode `table`, else -1, shape (J,)
-    worker_demand : O_j^r, resource units for one worker, shape (J, R)
-    ps_demand : N_j^r, resource units for one parameter server, shape (J, R)
-    max_workers : largest w_j, tasks, shape (J,)
-    max_ps : largest p_j, tasks, shape (J,)
-    progress : part of the job's steps that is done, 0 to 1; None for 0 everywhere, shape (J,)
-    job_sources : where each job's numbers come from; None for no text, shape (J,)
+    resources : tuple of str
+        Names of the R resources, as `cpu`, `memory`, `gpu`.
+    units : tuple of str
+        Unit of each resource, as `core`, `GB`, `GPU`, shape (R,).
+    capacity : ndarray of float
+        C^r, in the resource's unit, above 0, shape (R,).
+    jobs : tuple of str
+        Labels of the J jobs, all different.
+    steps : ndarray of float
+        Q_j, steps left, at least 0 (a job with none left still holds its smallest configuration), shape (J,).
+    mode : tuple of str
+        `async`, `sync` or `table`, shape (J,).
+    theta : ndarray of float
+        Fitted coefficients in seconds, zeros beyond those of the mode, shape (J, 5).
+    batch : ndarray of float
+        M_j, samples in the global batch, above 0 for `sync` and else 0, shape (J,).
+    tables : tuple of ndarray of float, optional
+        Measured speeds in steps per second at [p - 1, w - 1]; nan is a configuration that is not allowed.
+    table_labels : tuple of str, optional
+        A name for each table.
+    table : ndarray of int, optional
+        Index into `tables` for jobs of mode `table`, else -1, shape (J,).
+    worker_demand : ndarray of float
+        O_j^r, resource units for one worker, shape (J, R).
+    ps_demand : ndarray of float
+        N_j^r, resource units for one parameter server, shape (J, R).
+    max_workers : ndarray of int
+        Largest w_j, tasks, shape (J,).
+    max_ps : ndarray of int
+        Largest p_j, tasks, shape (J,).
+    progress : ndarray of float, optional
+        Part of the job's steps that is done, 0 to 1; None for 0 everywhere, shape (J,).
+    job_sources : tuple of str, optional
+        Where each job's numbers come from; None for no text, shape (J,).
 
     Raises
     ------
@@ -216,7 +237,8 @@ class AllocationInstance(Instance):
 
         Parameters
         ----------
-        jobs : indices of the jobs wanted, None for all, shape (n,)
+        jobs : ndarray of int or None, optional
+            Indices of the jobs wanted, None for all, shape (n,).
 
         Returns
         -------
@@ -258,9 +280,12 @@ class AllocationInstance(Instance):
 
         Parameters
         ----------
-        j : index of the job
-        parameter_servers : p, tasks
-        workers : w, tasks
+        j : int
+            Index of the job.
+        parameter_servers : int
+            P, tasks.
+        workers : int
+            W, tasks.
 
         Returns
         -------
@@ -281,7 +306,8 @@ class AllocationInstance(Instance):
 
         Parameters
         ----------
-        parameter_servers, workers : tasks of every job, shape (J,)
+        parameter_servers, workers : ndarray of int
+            Tasks of every job, shape (J,).
 
         Returns
         -------
@@ -314,7 +340,8 @@ class AllocationInstance(Instance):
 
         Parameters
         ----------
-        solution : tasks of every job
+        solution : AllocationSolution
+            Tasks of every job.
 
         Returns
         -------
@@ -342,7 +369,8 @@ class AllocationInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible solution
+        solution : AllocationSolution
+            A feasible solution.
 
         Returns
         -------
@@ -379,7 +407,8 @@ def equal_job_classes(instance: AllocationInstance) -> list[list[int]]:
 
     Parameters
     ----------
-    instance : the allocation
+    instance : AllocationInstance
+        The allocation.
 
     Returns
     -------

@@ -18,7 +18,8 @@ def describe(instance: AllocationInstance) -> str:
 
     Parameters
     ----------
-    instance : the allocation
+    instance : AllocationInstance
+        The allocation.
 
     Returns
     -------
@@ -64,8 +65,10 @@ def describe_solution(instance: AllocationInstance, solution: AllocationSolution
 
     Parameters
     ----------
-    instance : the jobs
-    solution : a feasible allocation
+    instance : AllocationInstance
+        The jobs.
+    solution : AllocationSolution
+        A feasible allocation.
 
     Yields
     ------

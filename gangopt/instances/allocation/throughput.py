@@ -29,8 +29,10 @@ class Curve:
 
     Attributes
     ----------
-    label : file name without suffix and batch size, as `bert-384`
-    speeds : steps per second by number of GPUs; nan where a count was not measured, shape (GPUs of the widest column,)
+    label : str
+        File name without suffix and batch size, as `bert-384`.
+    speeds : tuple of float
+        Steps per second by number of GPUs; nan where a count was not measured, shape (GPUs of the widest column,).
     """
 
     label: str
@@ -46,16 +48,17 @@ def table(file: str, gpus: int, hours: float = 10.0, jobs: int | None = None, se
 
     Parameters
     ----------
-    file : a CSV file, or a directory whose CSV files are joined in the order of their names
-    gpus : GPUs in the pool, 1 or more
-    hours : work of a job: hours it would run on the fewest GPUs that its row allows
-    jobs : None for one job a row, each with `hours` of work; else this many jobs, each with a random row and with work
-        log-uniform from a tenth of `hours` to ten times `hours`
-    seed : of numpy's default generator; used with `jobs`
-
-    Returns
-    -------
-    AllocationInstance
+    file : str
+        A CSV file, or a directory whose CSV files are joined in the order of their names.
+    gpus : int
+        GPUs in the pool, 1 or more.
+    hours : float, optional
+        Work of a job: hours it would run on the fewest GPUs that its row allows.
+    jobs : int or None, optional
+        None for one job a row, each with `hours` of work; else this many jobs, each with a random row and with work
+        log-uniform from a tenth of `hours` to ten times `hours`.
+    seed : int, optional
+        Of numpy's default generator; used with `jobs`.
 
     Raises
     ------
@@ -105,7 +108,8 @@ def read_throughputs(path: str) -> list[Curve]:
 
     Parameters
     ----------
-    path : file or directory
+    path : str
+        File or directory.
 
     Returns
     -------

@@ -31,11 +31,16 @@ class JobInfo:
 
     Attributes
     ----------
-    label : name of the job, unlike every other of its phase
-    iterations_remaining : iterations left in the phase, above 0
-    seconds_per_iteration : time of one iteration on one GPU, s, above 0
-    max_gpus : most GPUs that the job makes use of
-    locality_sensitivity : slowdown by locality
+    label : str
+        Name of the job, unlike every other of its phase.
+    iterations_remaining : float
+        Iterations left in the phase, above 0.
+    seconds_per_iteration : float
+        Time of one iteration on one GPU, s, above 0.
+    max_gpus : int
+        Most GPUs that the job makes use of.
+    locality_sensitivity : Slowdown
+        Slowdown by locality.
 
     References
     ----------
@@ -79,12 +84,10 @@ class HalvingTuner(Protocol):
 
         Parameters
         ----------
-        phase : 0 is the current phase; of later ones the jobs are estimates, since survivors are not known
-        gpus : GPUs of the app
-
-        Returns
-        -------
-        sequence of JobInfo
+        phase : int
+            0 is the current phase; of later ones the jobs are estimates, since survivors are not known.
+        gpus : int
+            GPUs of the app.
         """
 
 
@@ -102,7 +105,8 @@ class CurveTuner(Protocol):
 
         Parameters
         ----------
-        gpus : GPUs of the app
+        gpus : int
+            GPUs of the app.
 
         Returns
         -------
@@ -116,8 +120,10 @@ def remaining_phases(tuner: HalvingTuner | CurveTuner, gpus: int) -> list[Sequen
 
     Parameters
     ----------
-    tuner : the app's tuner
-    gpus : GPUs that the app would have
+    tuner : HalvingTuner or CurveTuner
+        The app's tuner.
+    gpus : int
+        GPUs that the app would have.
 
     Returns
     -------
@@ -135,11 +141,8 @@ def median_job(jobs: Sequence[JobInfo]) -> JobInfo:
 
     Parameters
     ----------
-    jobs : at least one
-
-    Returns
-    -------
-    JobInfo
+    jobs : sequence of JobInfo
+        At least one.
 
     References
     ----------
@@ -160,12 +163,10 @@ def average_apps(stays: Iterable[tuple[float, float]], start: float, end: float)
 
     Parameters
     ----------
-    stays : (a_i, b_i), arrival and departure of every app, its own included, s; infinite for an app still present
-    start, end : a and b, s; where they are equal, the apps present at that time count
-
-    Returns
-    -------
-    float
+    stays : iterable of tuple of float
+        (a_i, b_i), arrival and departure of every app, its own included, s; infinite for an app still present.
+    start, end : float
+        A and b, s; where they are equal, the apps present at that time count.
 
     Raises
     ------
@@ -200,17 +201,20 @@ def rho_of_single_job(
 
     Parameters
     ----------
-    job : the job, with its iterations left, t and d
-    gpus : GPUs of the allocation; 0 gives infinity
-    level : narrowest level that holds them
-    elapsed : time since the app's start, s
-    iterations : iterations from start to end
-    cluster_gpus : R_C
-    average_apps : N_avg
-
-    Returns
-    -------
-    float
+    job : JobInfo
+        The job, with its iterations left, t and d.
+    gpus : int
+        GPUs of the allocation; 0 gives infinity.
+    level : str
+        Narrowest level that holds them.
+    elapsed : float
+        Time since the app's start, s.
+    iterations : float
+        Iterations from start to end.
+    cluster_gpus : int
+        R_C.
+    average_apps : float
+        N_avg.
 
     References
     ----------
@@ -230,13 +234,12 @@ def rho_of_jobs(lengths: Sequence[float], elapsed: float, ideal: float) -> float
 
     Parameters
     ----------
-    lengths : length of every phase that is left, that of its last job, s
-    elapsed : time since the app's start, s
-    ideal : T_id, s
-
-    Returns
-    -------
-    float
+    lengths : sequence of float
+        Length of every phase that is left, that of its last job, s.
+    elapsed : float
+        Time since the app's start, s.
+    ideal : float
+        T_id, s.
 
     References
     ----------

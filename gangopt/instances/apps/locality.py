@@ -20,8 +20,10 @@ def measured_slowdown(near: float, far: float) -> float:
 
     Parameters
     ----------
-    near : speed on GPUs of one server, in any unit
-    far : speed on as many GPUs at the locality, in the same unit
+    near : float
+        Speed on GPUs of one server, in any unit.
+    far : float
+        Speed on as many GPUs at the locality, in the same unit.
 
     Returns
     -------
@@ -59,11 +61,8 @@ def monotone(slowdown: Slowdown) -> Slowdown:
 
     Parameters
     ----------
-    slowdown : possibly measured
-
-    Returns
-    -------
-    Slowdown
+    slowdown : Slowdown
+        Possibly measured.
     """
     values: dict[str, float] = {}
     least = 0.0
@@ -78,9 +77,12 @@ class LocalityProfile:
 
     Parameters
     ----------
-    seconds_per_iteration : time of one iteration on one GPU, s
-    max_gpus : most GPUs that the job makes use of
-    prior : slowdown at localities that have not been seen
+    seconds_per_iteration : float
+        Time of one iteration on one GPU, s.
+    max_gpus : int
+        Most GPUs that the job makes use of.
+    prior : Slowdown, optional
+        Slowdown at localities that have not been seen.
 
     References
     ----------
@@ -102,9 +104,12 @@ class LocalityProfile:
 
         Parameters
         ----------
-        level : narrowest level that held the GPUs
-        gpus : how many there were
-        seconds : time of one iteration, s
+        level : str
+            Narrowest level that held the GPUs.
+        gpus : int
+            How many there were.
+        seconds : float
+            Time of one iteration, s.
         """
         if level not in LOCALITIES:
             raise unknown("locality", str(level), list(LOCALITIES))

@@ -41,9 +41,12 @@ class HalvingPhase:
 
     Attributes
     ----------
-    jobs : how many jobs are left in it
-    iterations : iterations of each
-    max_gpus : most GPUs that a job makes use of
+    jobs : int
+        How many jobs are left in it.
+    iterations : float
+        Iterations of each.
+    max_gpus : int
+        Most GPUs that a job makes use of.
     """
 
     jobs: int
@@ -56,13 +59,12 @@ def halvings(jobs: int, iterations: float, max_gpus: int = 1) -> tuple[HalvingPh
 
     Parameters
     ----------
-    jobs : at the start
-    iterations : of every job in every phase
-    max_gpus : most GPUs of a job at the start
-
-    Returns
-    -------
-    tuple of HalvingPhase
+    jobs : int
+        At the start.
+    iterations : float
+        Of every job in every phase.
+    max_gpus : int, optional
+        Most GPUs of a job at the start.
 
     References
     ----------
@@ -85,9 +87,12 @@ class SuccessiveHalving(HalvingTuner, SimulatedTuner):
 
     Parameters
     ----------
-    jobs : the jobs of the first phase; iterations and most GPUs come from the phases
-    phases : as many jobs as there are in the first, never more in a later one
-    ranking : indices of the jobs from best to worst, which decide who survives; in their order if None
+    jobs : sequence of JobInfo
+        The jobs of the first phase; iterations and most GPUs come from the phases.
+    phases : sequence of HalvingPhase
+        As many jobs as there are in the first, never more in a later one.
+    ranking : sequence of int or None, optional
+        Indices of the jobs from best to worst, which decide who survives; in their order if None.
 
     Raises
     ------
@@ -175,8 +180,10 @@ class CurveJob:
 
     Attributes
     ----------
-    job : time of an iteration, most GPUs, slowdown; its iterations are those until the latest forecast
-    stops_at : the iteration at which it will truly be stopped, up to the latest forecast
+    job : JobInfo
+        Time of an iteration, most GPUs, slowdown; its iterations are those until the latest forecast.
+    stops_at : float
+        The iteration at which it will truly be stopped, up to the latest forecast.
     """
 
     job: JobInfo
@@ -193,7 +200,8 @@ class CurveStopping(CurveTuner, SimulatedTuner):
 
     Parameters
     ----------
-    jobs : at least one
+    jobs : sequence of CurveJob
+        At least one.
     """
 
     def __init__(self, jobs: Sequence[CurveJob]) -> None:
@@ -252,9 +260,12 @@ def forecast(curves: Sequence[tuple[float, float, float]], target: float, limit:
 
     Parameters
     ----------
-    curves : (b0, b1, b2) of each curve, at least 0
-    target : loss at which the job is stopped
-    limit : most iterations, at least 1
+    curves : sequence of tuple of float
+        (b0, b1, b2) of each curve, at least 0.
+    target : float
+        Loss at which the job is stopped.
+    limit : float
+        Most iterations, at least 1.
 
     Returns
     -------

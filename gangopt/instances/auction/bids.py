@@ -40,13 +40,12 @@ def exact_value(field: str, value: object, *, zero: bool = True) -> Fraction:
 
     Parameters
     ----------
-    field : what messages call it
-    value : int, float, Fraction, numpy number, or text
-    zero : whether 0 is allowed
-
-    Returns
-    -------
-    Fraction
+    field : str
+        What messages call it.
+    value : object
+        Int, float, Fraction, numpy number, or text.
+    zero : bool, optional
+        Whether 0 is allowed.
 
     Raises
     ------
@@ -94,12 +93,18 @@ class AppBid:
 
     Attributes
     ----------
-    label : name of the app
-    gpus : k, GPUs of each row, at least 1
-    levels : l, level of each row: 0 machine, 1 rack, 2 cluster, as in `LEVELS`
-    values : V = 1 / rho of each row, no unit
-    value_at_zero : V with nothing but what is held: 1 / rho of now, 0 for an app that never ends so
-    held : GPUs held already, (machine, number)
+    label : str
+        Name of the app.
+    gpus : tuple of int
+        K, GPUs of each row, at least 1.
+    levels : tuple of int
+        L, level of each row: 0 machine, 1 rack, 2 cluster, as in `LEVELS`.
+    values : tuple of Fraction
+        V = 1 / rho of each row, no unit.
+    value_at_zero : Fraction
+        V with nothing but what is held: 1 / rho of now, 0 for an app that never ends so.
+    held : Bundle
+        GPUs held already, (machine, number).
     """
 
     label: str
@@ -164,14 +169,14 @@ class AppBid:
 
         Parameters
         ----------
-        label : name of the app
-        rows : the table; `slot` is taken as `machine`, as all slots of a machine count alike
-        value_at_zero : value without any of the GPUs on offer
-        held : GPUs held already, (machine, number)
-
-        Returns
-        -------
-        AppBid
+        label : str
+            Name of the app.
+        rows : iterable of tuple of int, str and object
+            The table; `slot` is taken as `machine`, as all slots of a machine count alike.
+        value_at_zero : object, optional
+            Value without any of the GPUs on offer.
+        held : Bundle, optional
+            GPUs held already, (machine, number).
 
         Raises
         ------
@@ -228,8 +233,10 @@ class Bystander:
 
     Attributes
     ----------
-    label : name of the app
-    demand : most GPUs that it can use in addition to its own
+    label : str
+        Name of the app.
+    demand : int
+        Most GPUs that it can use in addition to its own.
     """
 
     label: str

@@ -36,15 +36,16 @@ def running_bid(
 
     Parameters
     ----------
-    label : name of the app
-    elapsed : a, time since its start over its ideal time
-    work : b, serial time that is left over its ideal time
-    demand : most GPUs that it can use
-    slowdown : S within a machine, a rack and the cluster, each at least that of the narrower level
-
-    Returns
-    -------
-    AppBid
+    label : str
+        Name of the app.
+    elapsed : Fraction
+        A, time since its start over its ideal time.
+    work : Fraction
+        B, serial time that is left over its ideal time.
+    demand : int
+        Most GPUs that it can use.
+    slowdown : tuple of Fraction
+        S within a machine, a rack and the cluster, each at least that of the narrower level.
 
     References
     ----------
@@ -73,17 +74,20 @@ def auction_on(
 
     Parameters
     ----------
-    cluster : machines and racks
-    apps : the bids; GPUs held are on machines of the cluster
-    name : name of the instance
-    offered : GPUs on offer on every machine, None for all
-    racks : rack of every machine from 0, None for those of the cluster
-    bystanders : apps that did not bid
-    description, source : annotations
-
-    Returns
-    -------
-    AuctionInstance
+    cluster : Cluster
+        Machines and racks.
+    apps : tuple of AppBid
+        The bids; GPUs held are on machines of the cluster.
+    name : str
+        Name of the instance.
+    offered : ndarray or None, optional
+        GPUs on offer on every machine, None for all.
+    racks : ndarray or None, optional
+        Rack of every machine from 0, None for those of the cluster.
+    bystanders : tuple of Bystander, optional
+        Apps that did not bid.
+    description, source : str, optional
+        Annotations.
     """
     rack = cluster.machine_rack if racks is None else racks
     labels = cluster.racks if racks is None else tuple(f"rack{r}" for r in range(int(rack.max()) + 1))
@@ -119,18 +123,22 @@ def random(
 
     Parameters
     ----------
-    cluster : a named cluster
-    apps : number of apps that bid
-    largest : largest demand, in GPUs
-    demands : `any`: uniform from 1 to the largest; `powers`: a quarter, half or all of it
-    racks : machines are dealt to this many racks in turn, None for the racks of the cluster
-    busy : probability that a GPU is not on offer
-    bystanders : number of apps that do not bid
-    seed : seed of the generator
-
-    Returns
-    -------
-    AuctionInstance
+    cluster : str, optional
+        A named cluster.
+    apps : int, optional
+        Number of apps that bid.
+    largest : int, optional
+        Largest demand, in GPUs.
+    demands : Demands, optional
+        `any`: uniform from 1 to the largest; `powers`: a quarter, half or all of it.
+    racks : int or None, optional
+        Machines are dealt to this many racks in turn, None for the racks of the cluster.
+    busy : float, optional
+        Probability that a GPU is not on offer.
+    bystanders : int, optional
+        Number of apps that do not bid.
+    seed : int, optional
+        Seed of the generator.
 
     Raises
     ------
@@ -158,19 +166,24 @@ def uniform(
 
     Parameters
     ----------
-    racks : number of racks
-    machines : machines in each rack
-    gpus : GPUs of each machine
-    apps : number of apps that bid
-    largest : largest demand, in GPUs
-    demands : `any`: uniform from 1 to the largest; `powers`: a quarter, half or all of it
-    busy : probability that a GPU is not on offer
-    bystanders : number of apps that do not bid
-    seed : seed of the generator
-
-    Returns
-    -------
-    AuctionInstance
+    racks : int, optional
+        Number of racks.
+    machines : int, optional
+        Machines in each rack.
+    gpus : int, optional
+        GPUs of each machine.
+    apps : int, optional
+        Number of apps that bid.
+    largest : int, optional
+        Largest demand, in GPUs.
+    demands : Demands, optional
+        `any`: uniform from 1 to the largest; `powers`: a quarter, half or all of it.
+    busy : float, optional
+        Probability that a GPU is not on offer.
+    bystanders : int, optional
+        Number of apps that do not bid.
+    seed : int, optional
+        Seed of the generator.
 
     Raises
     ------
@@ -244,17 +257,21 @@ def lying(
 
     Parameters
     ----------
-    apps : number of apps
-    percent : X, by how much the first app lies
-    kind : `spread`: it over-reports the slowdown across machines by X %; `dense`: it under-reports that of one machine
-    work : b, serial work left in units of the ideal time
-    elapsed : a, time since the start in units of the ideal time
-    demand : most GPUs that an app can use
-    across : true slowdown across machines; all are in one rack
-
-    Returns
-    -------
-    AuctionInstance
+    apps : int, optional
+        Number of apps.
+    percent : int, optional
+        X, by how much the first app lies.
+    kind : {'spread', 'dense'}, optional
+        `spread`: it over-reports the slowdown across machines by X %; `dense`: it under-reports that of one
+        machine.
+    work : int, optional
+        B, serial work left in units of the ideal time.
+    elapsed : float, optional
+        A, time since the start in units of the ideal time.
+    demand : int, optional
+        Most GPUs that an app can use.
+    across : float, optional
+        True slowdown across machines; all are in one rack.
 
     Raises
     ------

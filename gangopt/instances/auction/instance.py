@@ -34,12 +34,18 @@ class AuctionInstance(Instance):
 
     Attributes
     ----------
-    racks : label of every rack, index r from 0
-    machines : label of every machine, index m from 0
-    machine_rack : rack of every machine, shape (machines,)
-    offered : GPUs on offer, shape (machines,), whole numbers; those of one machine are alike
-    apps : the bids, index i from 0; ties go to the lower index
-    bystanders : apps that did not bid
+    racks : tuple of str
+        Label of every rack, index r from 0.
+    machines : tuple of str
+        Label of every machine, index m from 0.
+    machine_rack : ndarray
+        Rack of every machine, shape (machines,).
+    offered : ndarray
+        GPUs on offer, shape (machines,), whole numbers; those of one machine are alike.
+    apps : tuple of AppBid
+        The bids, index i from 0; ties go to the lower index.
+    bystanders : tuple of Bystander
+        Apps that did not bid.
     """
 
     noun: ClassVar[str] = "auction"
@@ -96,11 +102,8 @@ class AuctionInstance(Instance):
 
         Parameters
         ----------
-        app : index of an app that holds GPUs
-
-        Returns
-        -------
-        tuple of (int or None) and (int or None)
+        app : int
+            Index of an app that holds GPUs.
         """
         held = self.apps[app].held
         racks = {int(self.machine_rack[machine]) for machine, _ in held}
@@ -112,8 +115,10 @@ class AuctionInstance(Instance):
 
         Parameters
         ----------
-        app : index of the app
-        level : 0 machine, 1 rack, 2 cluster
+        app : int
+            Index of the app.
+        level : int
+            0 machine, 1 rack, 2 cluster.
 
         Returns
         -------
@@ -133,12 +138,10 @@ class AuctionInstance(Instance):
 
         Parameters
         ----------
-        app : index of the app
-        bundle : GPUs won in addition to those held
-
-        Returns
-        -------
-        tuple of three int
+        app : int
+            Index of the app.
+        bundle : Bundle
+            GPUs won in addition to those held.
         """
         total = sum(count for _, count in bundle)
         in_rack: dict[int, int] = {}
@@ -156,12 +159,10 @@ class AuctionInstance(Instance):
 
         Parameters
         ----------
-        app : index of the app
-        bundle : (machine, number of GPUs)
-
-        Returns
-        -------
-        Fraction
+        app : int
+            Index of the app.
+        bundle : Bundle
+            (machine, number of GPUs).
         """
         bid = self.apps[app]
         return max(bid.at(level, gpus) for level, gpus in enumerate(self.reach(app, bundle)))
@@ -209,11 +210,8 @@ class AuctionInstance(Instance):
 
         Parameters
         ----------
-        solution : the outcome
-
-        Returns
-        -------
-        list of Violation
+        solution : AuctionSolution
+            The outcome.
         """
         found = self._check_shape(solution)
         if found:
@@ -274,17 +272,18 @@ class AuctionInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible outcome
+        solution : AuctionSolution
+            A feasible outcome.
 
         Returns
         -------
         Score
             Objective: see `mean_value` and `score_of_logs`. Metrics: `served`, apps with a value above 0;
-            `mean_of_served`, geometric mean over those; `max_rho` and `min_rho` of rho = 1 / V, None where it has no
-            bound; `jain`, Jain's index of the values of rho of the served apps; `gpus_used`, `gpus_given` to bystanders
-            and `gpus_left_over`; `placement`, mean over apps with GPUs of their value as a share of the best that as
-            many GPUs could have; the least and mean share kept and `payments`, a record for every app, where there are
-            payments.
+            `mean_of_served`, geometric mean over those; `max_rho` and `min_rho` of rho = 1 / V, None where it has
+            no bound; `jain`, Jain's index of the values of rho of the served apps; `gpus_used`, `gpus_given` to
+            bystanders and `gpus_left_over`; `placement`, mean over apps with GPUs of their value as a share of the
+            best that as many GPUs could have; the least and mean share kept and `payments`, a record for every app,
+            where there are payments.
         """
         values = [self.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
         served = [value for value in values if value]

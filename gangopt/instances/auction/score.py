@@ -19,8 +19,10 @@ def mean_value(values: Sequence[Fraction], number: int) -> float:
 
     Parameters
     ----------
-    values : V of every app, exact
-    number : n; 0 is returned if fewer than n values are above 0
+    values : sequence of Fraction
+        V of every app, exact.
+    number : int
+        N; 0 is returned if fewer than n values are above 0.
 
     Returns
     -------
@@ -46,10 +48,14 @@ def score_of_logs(total: float, served: int, servable: int, spread: tuple[float,
 
     Parameters
     ----------
-    total : sum of the natural logarithms of the values of the apps served
-    served : s, less than n
-    servable : n, most apps that can have a value by counting GPUs
-    spread : logarithms of a and b
+    total : float
+        Sum of the natural logarithms of the values of the apps served.
+    served : int
+        S, less than n.
+    servable : int
+        N, most apps that can have a value by counting GPUs.
+    spread : tuple of float
+        Logarithms of a and b.
 
     Returns
     -------

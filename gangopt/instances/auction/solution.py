@@ -23,10 +23,14 @@ class AuctionSolution:
 
     Attributes
     ----------
-    bundles : GPUs that each app ends with, (machine, number) with machines ascending; empty for none
-    payments : for each app the bounds on c; empty for a method without payments
-    won : GPUs that each app won before it paid; empty where everybody keeps all of it
-    gifts : GPUs that each bystander is given; empty for none
+    bundles : tuple of Bundle
+        GPUs that each app ends with, (machine, number) with machines ascending; empty for none.
+    payments : tuple of Payment
+        For each app the bounds on c; empty for a method without payments.
+    won : tuple of Bundle
+        GPUs that each app won before it paid; empty where everybody keeps all of it.
+    gifts : tuple of Bundle
+        GPUs that each bystander is given; empty for none.
     """
 
     bundles: tuple[Bundle, ...]

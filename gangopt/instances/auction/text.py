@@ -20,7 +20,8 @@ def describe(instance: AuctionInstance) -> str:
 
     Parameters
     ----------
-    instance : the auction
+    instance : AuctionInstance
+        The auction.
 
     Returns
     -------
@@ -53,8 +54,10 @@ def describe_solution(instance: AuctionInstance, solution: AuctionSolution) -> I
 
     Parameters
     ----------
-    instance : the auction
-    solution : a feasible outcome
+    instance : AuctionInstance
+        The auction.
+    solution : AuctionSolution
+        A feasible outcome.
 
     Yields
     ------

@@ -40,14 +40,14 @@ def from_phases(
 
     Parameters
     ----------
-    phases : jobs of every phase that is left
-    offers : (GPUs, level) of every offer
-    name, description, source : of the instance
-    cluster_gpus, contention, split, elapsed, budget, app_gpus : as in `BidInstance`
-
-    Returns
-    -------
-    BidInstance
+    phases : sequence of sequence of JobInfo
+        Jobs of every phase that is left.
+    offers : sequence of tuple of int and str
+        (GPUs, level) of every offer.
+    name, description, source : str
+        Of the instance.
+    cluster_gpus, contention, split, elapsed, budget, app_gpus : int or float or str or float or None or int or None
+        As in `BidInstance`.
     """
     jobs = [(i, job) for i, part in enumerate(phases) for job in part]
     return BidInstance(
@@ -79,11 +79,8 @@ def table1(model: str = "vgg16") -> BidInstance:
 
     Parameters
     ----------
-    model : `vgg16` or `inception3`
-
-    Returns
-    -------
-    BidInstance
+    model : str, optional
+        `vgg16` or `inception3`.
 
     Raises
     ------
@@ -126,15 +123,16 @@ def random(
 
     Parameters
     ----------
-    jobs : jobs of the first phase; 1 is all that `single` has
-    gpus : GPUs of the cluster
-    tuner : `halving`, `curves` or `single`
-    split : `whole` or `shared`
-    seed : seed of the generator
-
-    Returns
-    -------
-    BidInstance
+    jobs : int, optional
+        Jobs of the first phase; 1 is all that `single` has.
+    gpus : int, optional
+        GPUs of the cluster.
+    tuner : {'halving', 'curves', 'single'}, optional
+        `halving`, `curves` or `single`.
+    split : {'whole', 'shared'}, optional
+        `whole` or `shared`.
+    seed : int, optional
+        Seed of the generator.
 
     Raises
     ------

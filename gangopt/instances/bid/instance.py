@@ -49,21 +49,35 @@ class BidInstance(Instance):
 
     Attributes
     ----------
-    jobs : label of every run, unlike every other of its phase
-    phase : phase of every run, from 0, ascending, none left out, shape (n,)
-    iterations : iterations left in the phase, shape (n,)
-    seconds : time of one iteration on one GPU, s, shape (n,)
-    max_gpus : most GPUs that a run makes use of, shape (n,)
-    slowdown : S within a slot, a machine, a rack, the cluster, shape (n, 4)
-    offer_gpus : GPUs of every offer, shape (m,)
-    offer_levels : narrowest level that holds each offer, one of `slot`, `machine`, `rack`, `cluster`
-    split : `whole`: a run keeps its whole GPUs to the end of the phase, and where runs outnumber GPUs each has one GPU
-        and waits its turn; `shared`: GPUs pass from run to run
-    elapsed : time since the app's start, s
-    budget : B, GPU time of the app from start to end on one GPU each, GPU-s; None for the sum of `work`
-    cluster_gpus : R_C
-    app_gpus : most GPUs that the app makes use of; None for the most of any phase
-    contention : N_avg, time-weighted number of apps present
+    jobs : tuple of str
+        Label of every run, unlike every other of its phase.
+    phase : ndarray
+        Phase of every run, from 0, ascending, none left out, shape (n,).
+    iterations : ndarray
+        Iterations left in the phase, shape (n,).
+    seconds : ndarray
+        Time of one iteration on one GPU, s, shape (n,).
+    max_gpus : ndarray
+        Most GPUs that a run makes use of, shape (n,).
+    slowdown : ndarray
+        S within a slot, a machine, a rack, the cluster, shape (n, 4).
+    offer_gpus : ndarray
+        GPUs of every offer, shape (m,).
+    offer_levels : tuple of str
+        Narrowest level that holds each offer, one of `slot`, `machine`, `rack`, `cluster`.
+    split : str
+        `whole`: a run keeps its whole GPUs to the end of the phase, and where runs outnumber GPUs each has one GPU
+        and waits its turn; `shared`: GPUs pass from run to run.
+    elapsed : float
+        Time since the app's start, s.
+    budget : float or None
+        B, GPU time of the app from start to end on one GPU each, GPU-s; None for the sum of `work`.
+    cluster_gpus : int
+        R_C.
+    app_gpus : int or None
+        Most GPUs that the app makes use of; None for the most of any phase.
+    contention : float
+        N_avg, time-weighted number of apps present.
 
     References
     ----------
@@ -138,12 +152,10 @@ class BidInstance(Instance):
 
         Parameters
         ----------
-        offer : index of the offer
-        gpus : GPUs of the run; a run on one GPU never spans more than a slot
-
-        Returns
-        -------
-        ndarray
+        offer : int
+            Index of the offer.
+        gpus : int
+            GPUs of the run; a run on one GPU never spans more than a slot.
         """
         level = 0 if gpus == 1 else LOCALITIES.index(self.offer_levels[offer])
         column: np.ndarray = self.slowdown[:, level]
@@ -163,9 +175,12 @@ class BidInstance(Instance):
 
         Parameters
         ----------
-        offer : index of the offer
-        shares : GPUs of every run
-        queues : the GPU for which a run waits its turn, None for runs that do not wait
+        offer : int
+            Index of the offer.
+        shares : tuple of float
+            GPUs of every run.
+        queues : tuple of int or None
+            The GPU for which a run waits its turn, None for runs that do not wait.
 
         Returns
         -------
@@ -195,11 +210,8 @@ class BidInstance(Instance):
 
         Parameters
         ----------
-        solution : the bid table
-
-        Returns
-        -------
-        list of Violation
+        solution : BidSolution
+            The bid table.
         """
         rows, m = solution.rows, len(self.offer_levels)
         if len(rows) != m:
@@ -272,7 +284,8 @@ class BidInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible bid table
+        solution : BidSolution
+            A feasible bid table.
 
         Returns
         -------
@@ -315,12 +328,18 @@ class BidRow:
 
     Attributes
     ----------
-    gpus : GPUs of the offer
-    level : narrowest level that holds them
-    rho : finish-time fairness with the offer, no unit
-    seconds : length of every phase, s
-    shares : GPUs of every run; whole numbers where the instance splits whole GPUs
-    queues : GPU of the offer, from 0, for which a run waits its turn; None for runs that do not wait
+    gpus : int
+        GPUs of the offer.
+    level : str
+        Narrowest level that holds them.
+    rho : float
+        Finish-time fairness with the offer, no unit.
+    seconds : tuple of float
+        Length of every phase, s.
+    shares : tuple of float
+        GPUs of every run; whole numbers where the instance splits whole GPUs.
+    queues : tuple of int or None
+        GPU of the offer, from 0, for which a run waits its turn; None for runs that do not wait.
     """
 
     gpus: int
@@ -346,7 +365,8 @@ class BidSolution:
 
     Attributes
     ----------
-    rows : the rows
+    rows : tuple of BidRow
+        The rows.
     """
 
     rows: tuple[BidRow, ...]

@@ -23,13 +23,12 @@ def whole_row(instance: BidInstance, offer: int, splits: Sequence[Split]) -> Bid
 
     Parameters
     ----------
-    instance : an app whose split is `whole`
-    offer : index of the offer
-    splits : one for every phase
-
-    Returns
-    -------
-    BidRow
+    instance : BidInstance
+        An app whose split is `whole`.
+    offer : int
+        Index of the offer.
+    splits : sequence of Split
+        One for every phase.
     """
     shares = tuple(item for split in splits for item in split[0])
     queues = tuple(item for split in splits for item in split[1])
@@ -46,13 +45,12 @@ def shared_row(instance: BidInstance, offer: int, least: Sequence[float] | None 
 
     Parameters
     ----------
-    instance : an app whose split is `shared`
-    offer : index of the offer
-    least : least length of every phase, s; None for none
-
-    Returns
-    -------
-    BidRow
+    instance : BidInstance
+        An app whose split is `shared`.
+    offer : int
+        Index of the offer.
+    least : sequence of float or None, optional
+        Least length of every phase, s; None for none.
     """
     gpus, demand = int(instance.offer_gpus[offer]), instance.demands(offer)
     seconds: list[float] = []

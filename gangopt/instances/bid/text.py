@@ -14,7 +14,8 @@ def describe(instance: BidInstance) -> str:
 
     Parameters
     ----------
-    instance : an app with offers
+    instance : BidInstance
+        An app with offers.
 
     Returns
     -------

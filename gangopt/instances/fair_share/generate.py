@@ -42,16 +42,18 @@ def bid_of(
 
     Parameters
     ----------
-    label : name of the app
-    demand : d, most GPUs that it can use
-    slowdown : S by level, machine, rack and cluster, not falling, 1 or more
-    ideal_gpus : g, GPUs' worth of its own independent share of the cluster
-    elapsed : e, time since its arrival over its serial time
-    value_at_zero : V without any GPUs
-
-    Returns
-    -------
-    AppBid
+    label : str
+        Name of the app.
+    demand : int
+        D, most GPUs that it can use.
+    slowdown : tuple of Fraction
+        S by level, machine, rack and cluster, not falling, 1 or more.
+    ideal_gpus : Fraction
+        G, GPUs' worth of its own independent share of the cluster.
+    elapsed : Fraction, optional
+        E, time since its arrival over its serial time.
+    value_at_zero : Fraction, optional
+        V without any GPUs.
     """
     rows = []
     for k in range(1, demand + 1):
@@ -78,18 +80,21 @@ def random(
 
     Parameters
     ----------
-    apps : number of apps
-    machines : number of machines
-    racks : number of racks, at most the machines
-    gpus_per_machine : most GPUs of a machine
-    sensitivity : `priors` slowdowns 1, 1.1 and 1.3 for every app, `none` 1, `mixed` each app either's or VGG16's
-        measured ones
-    resources : number of further resources in the whole cluster
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    FairShareInstance
+    apps : int, optional
+        Number of apps.
+    machines : int, optional
+        Number of machines.
+    racks : int, optional
+        Number of racks, at most the machines.
+    gpus_per_machine : int, optional
+        Most GPUs of a machine.
+    sensitivity : Sensitivity, optional
+        `priors` slowdowns 1, 1.1 and 1.3 for every app, `none` 1, `mixed` each app either's or VGG16's measured
+        ones.
+    resources : int, optional
+        Number of further resources in the whole cluster.
+    seed : int, optional
+        Of numpy's default generator.
     """
     for field, value, least, most in (
         ("apps", apps, 1, MAX_APPS),
@@ -132,15 +137,16 @@ def cluster(
 
     Parameters
     ----------
-    cluster : a named cluster with GPUs
-    apps : number of apps
-    racks : put the machines into so many racks in turn; None keeps the cluster's own
-    sensitivity : see `random`
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    FairShareInstance
+    cluster : str, optional
+        A named cluster with GPUs.
+    apps : int, optional
+        Number of apps.
+    racks : int or None, optional
+        Put the machines into so many racks in turn; None keeps the cluster's own.
+    sensitivity : Sensitivity, optional
+        See `random`.
+    seed : int, optional
+        Of numpy's default generator.
     """
     _require("apps", apps, 1, MAX_APPS)
     _require("seed", seed, 0, 2**63)

@@ -32,14 +32,22 @@ class FairShareInstance(Instance):
 
     Attributes
     ----------
-    racks : label of every rack, index r from 0
-    machines : label of every machine, index m from 0
-    machine_rack : rack of every machine, shape (machines,)
-    offered : GPUs to be divided, shape (machines,), whole numbers
-    apps : values of every app, index i from 0, as the bids of an auction; ties go to the lower index
-    resources : names of resources that GPUs need beside themselves, as `cpu`
-    capacities : free amount of each in the whole cluster, above 0, shape (resources,), the resource's unit
-    demands : what each GPU given to an app takes, shape (apps, resources), the same units
+    racks : tuple of str
+        Label of every rack, index r from 0.
+    machines : tuple of str
+        Label of every machine, index m from 0.
+    machine_rack : ndarray
+        Rack of every machine, shape (machines,).
+    offered : ndarray
+        GPUs to be divided, shape (machines,), whole numbers.
+    apps : tuple of AppBid
+        Values of every app, index i from 0, as the bids of an auction; ties go to the lower index.
+    resources : tuple of str
+        Names of resources that GPUs need beside themselves, as `cpu`.
+    capacities : ndarray or None
+        Free amount of each in the whole cluster, above 0, shape (resources,), the resource's unit.
+    demands : ndarray or None
+        What each GPU given to an app takes, shape (apps, resources), the same units.
     """
 
     noun: ClassVar[str] = "fair_share"
@@ -98,7 +106,8 @@ class FairShareInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible allocation
+        solution : FairShareSolution
+            A feasible allocation.
 
         Returns
         -------
@@ -115,11 +124,8 @@ class FairShareInstance(Instance):
 
         Parameters
         ----------
-        solution : the allocation
-
-        Returns
-        -------
-        list of Violation
+        solution : FairShareSolution
+            The allocation.
         """
         found = self.auction.check(AuctionSolution(solution.bundles))
         if found or not self.resources:
@@ -138,15 +144,16 @@ class FairShareInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible allocation
+        solution : FairShareSolution
+            A feasible allocation.
 
         Returns
         -------
         Score
-            Objective max rho. Metrics: `min_rho`; `geometric_mean` of V; `jain`, Jain's index of rho of the apps that
-            have a value; `above_one`, apps with rho above 1, whose sharing incentive fails; `unserved`, apps without
-            a value; `least_dominant_share`; `gpus_used` and `gpus_left_over`; `placement`, mean over apps with GPUs
-            of their value as a share of the best that as many GPUs could have; `rho` of every app.
+            Objective max rho. Metrics: `min_rho`; `geometric_mean` of V; `jain`, Jain's index of rho of the apps
+            that have a value; `above_one`, apps with rho above 1, whose sharing incentive fails; `unserved`, apps
+            without a value; `least_dominant_share`; `gpus_used` and `gpus_left_over`; `placement`, mean over apps
+            with GPUs of their value as a share of the best that as many GPUs could have; `rho` of every app.
         """
         values = [self.auction.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
         rho = [1 / value if value else None for value in values]

@@ -27,11 +27,8 @@ def better(left: float, right: float) -> bool:
 
     Parameters
     ----------
-    left, right : values V = 1 / rho, 0 or more
-
-    Returns
-    -------
-    bool
+    left, right : float
+        Values V = 1 / rho, 0 or more.
     """
     return left - right > TOLERANCE * left
 
@@ -42,19 +39,31 @@ class Market(Record):
 
     Attributes
     ----------
-    apps : label of every app
-    gpus : GPUs on offer on each machine, shape (machines,)
-    racks : rack of each machine, shape (machines,)
-    rack_count : number of racks
-    home : machine in which all that an app holds lies, -1 for none, -2 for an app that holds nothing, shape (apps,)
-    home_rack : likewise the rack
-    held : GPUs that each app holds already, shape (apps,)
-    wanted : most GPUs that each app has a use for, shape (apps,)
-    values : for each app V of 0, 1, ... GPUs in one place of each level, shape (3, counts); the last entry stands for
-        every greater count
-    resources : names of what GPUs need beside themselves, as `cpu`
-    capacities : free amount of each resource in the whole cluster, shape (resources,), the resource's unit
-    demands : what each GPU given to an app takes, shape (apps, resources), the same units
+    apps : tuple of str
+        Label of every app.
+    gpus : ndarray of int
+        GPUs on offer on each machine, shape (machines,).
+    racks : ndarray of int
+        Rack of each machine, shape (machines,).
+    rack_count : int
+        Number of racks.
+    home : ndarray of int
+        Machine in which all that an app holds lies, -1 for none, -2 for an app that holds nothing, shape (apps,).
+    home_rack : ndarray of int
+        Likewise the rack.
+    held : ndarray of int
+        GPUs that each app holds already, shape (apps,).
+    wanted : ndarray of int
+        Most GPUs that each app has a use for, shape (apps,).
+    values : tuple of ndarray of float
+        For each app V of 0, 1, ... GPUs in one place of each level, shape (3, counts); the last entry stands for
+        every greater count.
+    resources : tuple of str
+        Names of what GPUs need beside themselves, as `cpu`.
+    capacities : ndarray of float
+        Free amount of each resource in the whole cluster, shape (resources,), the resource's unit.
+    demands : ndarray of float
+        What each GPU given to an app takes, shape (apps, resources), the same units.
     """
 
     apps: tuple[str, ...]
@@ -85,8 +94,10 @@ class Market(Record):
 
         Parameters
         ----------
-        app : index of the app
-        level : 0 machine, 1 rack, 2 cluster
+        app : int
+            Index of the app.
+        level : int
+            0 machine, 1 rack, 2 cluster.
 
         Returns
         -------
@@ -126,8 +137,10 @@ class Market(Record):
 
         Parameters
         ----------
-        app : index of the app
-        row : GPUs of the bundle on each machine, shape (machines,)
+        app : int
+            Index of the app.
+        row : sequence of int or ndarray of int
+            GPUs of the bundle on each machine, shape (machines,).
 
         Returns
         -------
@@ -146,10 +159,6 @@ class Market(Record):
         """Return the dominant share that one GPU is for each app.
 
         The greatest of 1 / G and d_ir / C_r over the resources.
-
-        Returns
-        -------
-        ndarray, shape (apps,)
         """
         shares = np.full(len(self.apps), 1 / max(self.total_gpus, 1))
         for demand, capacity in zip(self.demands.T, self.capacities, strict=True):
@@ -168,15 +177,16 @@ def market_of(
 
     Parameters
     ----------
-    auction : bids and GPUs
-    resources : names of resources in the whole cluster
-    capacities : free amount of each, above 0
-    demands : what one GPU of each app takes, shape (apps, resources)
-    taken : GPUs of each machine that are not on offer after all
-
-    Returns
-    -------
-    Market
+    auction : AuctionInstance
+        Bids and GPUs.
+    resources : tuple of str, optional
+        Names of resources in the whole cluster.
+    capacities : ndarray of float or None, optional
+        Free amount of each, above 0.
+    demands : ndarray of float or None, optional
+        What one GPU of each app takes, shape (apps, resources).
+    taken : sequence of int or None, optional
+        GPUs of each machine that are not on offer after all.
     """
     homes = [auction.home(i) if app.held else (-2, -2) for i, app in enumerate(auction.apps)]
     gpus = auction.offered - np.array([0] * len(auction.machines) if taken is None else taken)
@@ -217,8 +227,10 @@ def certifiable(instance: AuctionInstance, solution: AuctionSolution) -> tuple[M
 
     Parameters
     ----------
-    instance : the auction
-    solution : its outcome
+    instance : AuctionInstance
+        The auction.
+    solution : AuctionSolution
+        Its outcome.
 
     Returns
     -------

@@ -16,7 +16,8 @@ class FairShareSolution:
 
     Attributes
     ----------
-    bundles : GPUs of each app, (machine, number) with machines ascending; empty for none
+    bundles : tuple of Bundle
+        GPUs of each app, (machine, number) with machines ascending; empty for none.
 
     Raises
     ------

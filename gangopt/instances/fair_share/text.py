@@ -20,7 +20,8 @@ def describe(instance: FairShareInstance) -> str:
 
     Parameters
     ----------
-    instance : apps and GPUs
+    instance : FairShareInstance
+        Apps and GPUs.
 
     Returns
     -------
@@ -55,8 +56,10 @@ def describe_solution(instance: FairShareInstance, solution: FairShareSolution) 
 
     Parameters
     ----------
-    instance : apps and GPUs
-    solution : a feasible allocation
+    instance : FairShareInstance
+        Apps and GPUs.
+    solution : FairShareSolution
+        A feasible allocation.
 
     Yields
     ------
@@ -76,11 +79,9 @@ def place_text(machines: tuple[str, ...], bundle: tuple[tuple[int, int], ...]) -
 
     Parameters
     ----------
-    machines : labels
-    bundle : (machine, number of GPUs)
-
-    Returns
-    -------
-    str
+    machines : tuple of str
+        Labels.
+    bundle : tuple of tuple of int
+        (machine, number of GPUs).
     """
     return ", ".join(f"{gpus} on {shorten(machines[machine], 24)}" for machine, gpus in bundle) or "-"

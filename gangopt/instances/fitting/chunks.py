@@ -17,8 +17,10 @@ class ChunkAssignment:
 
     Attributes
     ----------
-    owners : worker that reads each chunk, shape (C,)
-    moved : chunks whose owner is another than before, ascending
+    owners : tuple of int
+        Worker that reads each chunk, shape (C,).
+    moved : tuple of int
+        Chunks whose owner is another than before, ascending.
     """
 
     owners: tuple[int, ...]
@@ -43,12 +45,10 @@ def reassign_chunks(owners: Sequence[int | None], workers: Sequence[int]) -> Chu
 
     Parameters
     ----------
-    owners : worker that reads each chunk now; None for a chunk of nobody, shape (C,)
-    workers : the workers that run now, all different, at least one
-
-    Returns
-    -------
-    ChunkAssignment
+    owners : sequence of int or None
+        Worker that reads each chunk now; None for a chunk of nobody, shape (C,).
+    workers : sequence of int
+        The workers that run now, all different, at least one.
 
     Raises
     ------

@@ -26,13 +26,8 @@ def to_speed_arrays(fits: Sequence[SpeedFit]) -> tuple[tuple[str, ...], FloatArr
 
     Parameters
     ----------
-    fits : one fit a job
-
-    Returns
-    -------
-    mode : `async` or `sync`, shape (J,)
-    theta : seconds, zeros beyond the coefficients of the mode, shape (J, 5)
-    batch : samples in the global batch, 0 for async, shape (J,)
+    fits : sequence of SpeedFit
+        One fit a job.
     """
     theta = np.zeros((len(fits), THETA_COLUMNS))
     for row, fit in zip(theta, fits, strict=True):
@@ -55,14 +50,22 @@ def to_job(
 
     Parameters
     ----------
-    label : name of the job
-    fit : its fitted speed
-    steps : Q, steps left
-    worker : demand of one worker by resource, in the resource's unit
-    parameter_server : demand of one parameter server by resource
-    max_workers : largest w, tasks
-    max_ps : largest p, tasks
-    progress : part of the steps that is done, 0 to 1
+    label : str
+        Name of the job.
+    fit : SpeedFit
+        Its fitted speed.
+    steps : float
+        Q, steps left.
+    worker : dict of str to float
+        Demand of one worker by resource, in the resource's unit.
+    parameter_server : dict of str to float
+        Demand of one parameter server by resource.
+    max_workers : int
+        Largest w, tasks.
+    max_ps : int
+        Largest p, tasks.
+    progress : float, optional
+        Part of the steps that is done, 0 to 1.
 
     Returns
     -------
@@ -101,9 +104,12 @@ def put_job(document: AllocationDocument, label: str, fields: dict[str, Any]) ->
 
     Parameters
     ----------
-    document : the file
-    label : name of the job to change; a job of another name is added
-    fields : entries of the job to set; a new job needs all of them
+    document : AllocationDocument
+        The file.
+    label : str
+        Name of the job to change; a job of another name is added.
+    fields : dict of str to object
+        Entries of the job to set; a new job needs all of them.
 
     Returns
     -------

@@ -42,18 +42,30 @@ class LossFit:
 
     Attributes
     ----------
-    b0 : fitted coefficient, per step, above 0
-    b1 : fitted coefficient, above 0
-    b2 : fitted coefficient, normalised loss that the curve falls to, at least 0
-    scale : L, largest recorded loss, in the unit of the losses
-    steps_per_epoch : N
-    last_step : last recorded step
-    points : number of recorded points
-    outliers : indices of the points that the window rule replaced
-    used_points : number of points that were fitted, after decimation
-    rmse : root of the mean squared difference to the fitted points, in normalised loss
-    explained : share of the variance of the fitted points that the curve explains, at most 1
-    warnings : what makes the fit doubtful, each `name: sentence`
+    b0 : float
+        Fitted coefficient, per step, above 0.
+    b1 : float
+        Fitted coefficient, above 0.
+    b2 : float
+        Fitted coefficient, normalised loss that the curve falls to, at least 0.
+    scale : float
+        L, largest recorded loss, in the unit of the losses.
+    steps_per_epoch : float
+        N.
+    last_step : float
+        Last recorded step.
+    points : int
+        Number of recorded points.
+    outliers : tuple of int
+        Indices of the points that the window rule replaced.
+    used_points : int
+        Number of points that were fitted, after decimation.
+    rmse : float
+        Root of the mean squared difference to the fitted points, in normalised loss.
+    explained : float
+        Share of the variance of the fitted points that the curve explains, at most 1.
+    warnings : tuple of str
+        What makes the fit doubtful, each `name: sentence`.
     """
 
     b0: float
@@ -82,8 +94,10 @@ class LossFit:
 
         Parameters
         ----------
-        threshold : delta, in normalised loss (a share of the largest recorded loss), 1e-9 to below 1
-        epochs : E, 1e-9 to 1e9
+        threshold : float, optional
+            Delta, in normalised loss (a share of the largest recorded loss), 1e-9 to below 1.
+        epochs : float, optional
+            E, 1e-9 to 1e9.
 
         Returns
         -------
@@ -116,12 +130,10 @@ def fit_loss(log: LossLog, max_points: int = MAX_POINTS) -> LossFit:
 
     Parameters
     ----------
-    log : the recorded losses
-    max_points : points above which averages of epochs are fitted instead, at least 6
-
-    Returns
-    -------
-    LossFit
+    log : LossLog
+        The recorded losses.
+    max_points : int, optional
+        Points above which averages of epochs are fitted instead, at least 6.
 
     Raises
     ------

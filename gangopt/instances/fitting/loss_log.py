@@ -32,10 +32,13 @@ class LossLog:
 
     Attributes
     ----------
-    steps : k, steps done, at least 0 and increasing, shape (n,), n at least 6
-    losses : l, loss at each of them in any unit, at least 0, not all 0, shape (n,)
-    steps_per_epoch : N, steps in one epoch; None takes the mean distance of two recorded steps, so that
-        each point counts as one epoch
+    steps : ndarray of float
+        K, steps done, at least 0 and increasing, shape (n,), n at least 6.
+    losses : ndarray of float
+        L, loss at each of them in any unit, at least 0, not all 0, shape (n,).
+    steps_per_epoch : float or None
+        N, steps in one epoch; None takes the mean distance of two recorded steps, so that each point counts as one
+        epoch.
 
     Raises
     ------
@@ -104,7 +107,8 @@ def find_outliers(log: LossLog) -> BoolArray:
 
     Parameters
     ----------
-    log : the recorded losses
+    log : LossLog
+        The recorded losses.
 
     Returns
     -------
@@ -152,8 +156,10 @@ def replace_outliers(losses: FloatArray, outliers: BoolArray) -> FloatArray:
 
     Parameters
     ----------
-    losses : recorded losses, shape (n,)
-    outliers : which to replace, not all, shape (n,)
+    losses : ndarray of float
+        Recorded losses, shape (n,).
+    outliers : BoolArray
+        Which to replace, not all, shape (n,).
 
     Returns
     -------
@@ -181,14 +187,14 @@ def decimate(
 
     Parameters
     ----------
-    steps : k, increasing, shape (n,)
-    losses : loss at each step, shape (n,)
-    steps_per_epoch : N; epoch e holds the steps from e N to below (e + 1) N
-    max_points : most points to return, 1 or more
-
-    Returns
-    -------
-    steps, losses : arrays of equal length
+    steps : ndarray of float
+        K, increasing, shape (n,).
+    losses : ndarray of float
+        Loss at each step, shape (n,).
+    steps_per_epoch : float
+        N; epoch e holds the steps from e N to below (e + 1) N.
+    max_points : int
+        Most points to return, 1 or more.
     """
     if steps.size <= max_points:
         return steps, losses

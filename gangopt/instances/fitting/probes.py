@@ -29,9 +29,12 @@ def admissible_pairs(max_tasks: int, max_ps: int | None = None, max_workers: int
 
     Parameters
     ----------
-    max_tasks : most tasks together, 2 or more
-    max_ps : most parameter servers; None for no limit of their own
-    max_workers : most workers; None for no limit of their own
+    max_tasks : int
+        Most tasks together, 2 or more.
+    max_ps : int or None, optional
+        Most parameter servers; None for no limit of their own.
+    max_workers : int or None, optional
+        Most workers; None for no limit of their own.
 
     Returns
     -------
@@ -73,14 +76,22 @@ def next_probes(
 
     Parameters
     ----------
-    mode : `async` or `sync`
-    measured : pairs (p, w) that are measured; may be empty
-    count : pairs wanted, 0 to 1,000; fewer are returned if no more are admissible
-    batch : M, for `sync`
-    theta : fitted coefficients, seconds; None weighs every term alike on average over the admissible pairs
-    max_tasks : most tasks p + w
-    max_ps : most parameter servers; None for no limit of their own
-    max_workers : most workers; None for no limit of their own
+    mode : Mode
+        `async` or `sync`.
+    measured : sequence of tuple of int
+        Pairs (p, w) that are measured; may be empty.
+    count : int, optional
+        Pairs wanted, 0 to 1,000; fewer are returned if no more are admissible.
+    batch : float or None, optional
+        M, for `sync`.
+    theta : sequence of float or None, optional
+        Fitted coefficients, seconds; None weighs every term alike on average over the admissible pairs.
+    max_tasks : int, optional
+        Most tasks p + w.
+    max_ps : int or None, optional
+        Most parameter servers; None for no limit of their own.
+    max_workers : int or None, optional
+        Most workers; None for no limit of their own.
 
     Returns
     -------

@@ -36,9 +36,12 @@ class PredictionError:
 
     Attributes
     ----------
-    mean : average over the samples, share
-    max : largest over the samples, share
-    samples : number of samples
+    mean : float
+        Average over the samples, share.
+    max : float
+        Largest over the samples, share.
+    samples : int
+        Number of samples.
     """
 
     mean: float
@@ -52,15 +55,24 @@ class SpeedFit:
 
     Attributes
     ----------
-    mode : `async` (eqn 3) or `sync` (eqn 4)
-    theta : coefficients in the order of the equation, seconds, at least 0: 4 for async, 5 for sync
-    batch : M, samples in the global batch; None for async
-    samples : number of measurements
-    pairs : number of distinct pairs (p, w)
-    residual : root of the mean squared relative error of the seconds for one step, share
-    error : relative error of the speed on the measurements that were fitted
-    condition : largest over smallest singular value of the weighted, column-scaled design
-    warnings : what makes the fit doubtful, each `name: sentence`
+    mode : Mode
+        `async` (eqn 3) or `sync` (eqn 4).
+    theta : tuple of float
+        Coefficients in the order of the equation, seconds, at least 0: 4 for async, 5 for sync.
+    batch : float or None
+        M, samples in the global batch; None for async.
+    samples : int
+        Number of measurements.
+    pairs : int
+        Number of distinct pairs (p, w).
+    residual : float
+        Root of the mean squared relative error of the seconds for one step, share.
+    error : PredictionError
+        Relative error of the speed on the measurements that were fitted.
+    condition : float
+        Largest over smallest singular value of the weighted, column-scaled design.
+    warnings : tuple of str
+        What makes the fit doubtful, each `name: sentence`.
     """
 
     mode: Mode
@@ -83,8 +95,10 @@ def check_mode(mode: str, batch: float | None) -> None:
 
     Parameters
     ----------
-    mode : `async` or `sync`
-    batch : M, samples in the global batch, or None
+    mode : str
+        `async` or `sync`.
+    batch : float or None
+        M, samples in the global batch, or None.
     """
     if mode not in ("async", "sync"):
         raise InputError(f"mode: {mode!r}, allowed: async, sync")
@@ -101,10 +115,14 @@ def terms(mode: str, batch: float | None, parameter_servers: IntArray, workers: 
 
     Parameters
     ----------
-    mode : `async` or `sync`
-    batch : M, for `sync`
-    parameter_servers : p, shape (n,)
-    workers : w, shape (n,)
+    mode : str
+        `async` or `sync`.
+    batch : float or None
+        M, for `sync`.
+    parameter_servers : ndarray of int
+        P, shape (n,).
+    workers : ndarray of int
+        W, shape (n,).
 
     Returns
     -------
@@ -127,19 +145,18 @@ def fit_speed(samples: SpeedSamples, mode: Mode, batch: float | None = None) -> 
 
     Parameters
     ----------
-    samples : measured speeds
-    mode : `async` (eqn 3, four coefficients) or `sync` (eqn 4, five)
-    batch : M, samples in the global batch; for `sync` only
-
-    Returns
-    -------
-    SpeedFit
+    samples : SpeedSamples
+        Measured speeds.
+    mode : Mode
+        `async` (eqn 3, four coefficients) or `sync` (eqn 4, five).
+    batch : float or None, optional
+        M, samples in the global batch; for `sync` only.
 
     Raises
     ------
     InputError
-        If there are fewer distinct pairs than coefficients, or the pairs cannot tell the coefficients apart; says how
-        many are missing, or which pairs would help.
+        If there are fewer distinct pairs than coefficients, or the pairs cannot tell the coefficients apart; says
+        how many are missing, or which pairs would help.
 
     References
     ----------
@@ -206,12 +223,10 @@ def prediction_error(fit: SpeedFit, held_out: SpeedSamples) -> PredictionError:
 
     Parameters
     ----------
-    fit : fitted on other samples
-    held_out : measured speeds
-
-    Returns
-    -------
-    PredictionError
+    fit : SpeedFit
+        Fitted on other samples.
+    held_out : SpeedSamples
+        Measured speeds.
     """
     seconds = terms(fit.mode, fit.batch, held_out.parameter_servers, held_out.workers) @ np.array(fit.theta)
     return _relative_error(seconds * held_out.speeds)

@@ -30,9 +30,12 @@ def async_step_seconds(theta: Sequence[Any] | FloatArray, parameter_servers: Any
 
     Parameters
     ----------
-    theta : the four coefficients in seconds, scalars or arrays that broadcast with the counts
-    parameter_servers : p, at least 1
-    workers : w, at least 1
+    theta : sequence of object or ndarray of float
+        The four coefficients in seconds, scalars or arrays that broadcast with the counts.
+    parameter_servers : object
+        P, at least 1.
+    workers : object
+        W, at least 1.
 
     Returns
     -------
@@ -54,10 +57,14 @@ def sync_step_seconds(theta: Sequence[Any] | FloatArray, batch: Any, parameter_s
 
     Parameters
     ----------
-    theta : the five coefficients in seconds, scalars or arrays that broadcast with the counts
-    batch : M, samples in the global batch
-    parameter_servers : p, at least 1
-    workers : w, at least 1
+    theta : sequence of object or ndarray of float
+        The five coefficients in seconds, scalars or arrays that broadcast with the counts.
+    batch : object
+        M, samples in the global batch.
+    parameter_servers : object
+        P, at least 1.
+    workers : object
+        W, at least 1.
 
     Returns
     -------
@@ -77,11 +84,16 @@ def speed(mode: str, theta: Sequence[float], parameter_servers: int, workers: in
 
     Parameters
     ----------
-    mode : `async` (eqn 3) or `sync` (eqn 4)
-    theta : the mode's coefficients, in seconds
-    parameter_servers : p, at least 1
-    workers : w, at least 1
-    batch : M, samples in the global batch; only `sync` uses it
+    mode : str
+        `async` (eqn 3) or `sync` (eqn 4).
+    theta : sequence of float
+        The mode's coefficients, in seconds.
+    parameter_servers : int
+        P, at least 1.
+    workers : int
+        W, at least 1.
+    batch : float, optional
+        M, samples in the global batch; only `sync` uses it.
 
     Returns
     -------

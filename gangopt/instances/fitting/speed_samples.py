@@ -26,9 +26,12 @@ class SpeedSamples:
 
     Attributes
     ----------
-    parameter_servers : p, tasks, 1 or more, shape (n,)
-    workers : w, tasks, 1 or more, shape (n,)
-    speeds : measured speed, steps per second, above 0, shape (n,)
+    parameter_servers : ndarray of int
+        P, tasks, 1 or more, shape (n,).
+    workers : ndarray of int
+        W, tasks, 1 or more, shape (n,).
+    speeds : ndarray of float
+        Measured speed, steps per second, above 0, shape (n,).
 
     Raises
     ------
@@ -74,13 +77,17 @@ class SpeedSamples:
 
         Parameters
         ----------
-        share : part of the distinct pairs to hold out, above 0 and below 1; rounded to whole pairs, at least one
-        seed : of numpy's default generator
+        share : float
+            Part of the distinct pairs to hold out, above 0 and below 1; rounded to whole pairs, at least one.
+        seed : int, optional
+            Of numpy's default generator.
 
         Returns
         -------
-        fitted, held_out : SpeedSamples
-            All repetitions of a pair are on the same side.
+        fitted : SpeedSamples
+            Samples to fit on; all repetitions of a pair are on the same side.
+        held_out : SpeedSamples
+            The others.
         """
         if not 0 < share < 1:
             raise InputError(f"share: {share:g} of the pairs held out, above 0 and below 1 is needed")

@@ -27,8 +27,10 @@ def async_stragglers(speeds: Sequence[float] | FloatArray, factor: float = STRAG
 
     Parameters
     ----------
-    speeds : v, each worker's own speed in steps per second, at least 0 (0: it has stopped), shape (w,)
-    factor : phi, above 0 and at most 1
+    speeds : sequence of float or ndarray of float
+        V, each worker's own speed in steps per second, at least 0 (0: it has stopped), shape (w,).
+    factor : float, optional
+        Phi, above 0 and at most 1.
 
     Returns
     -------
@@ -56,12 +58,13 @@ def sync_step_times(arrivals: Sequence[Sequence[float]] | FloatArray) -> FloatAr
 
     Parameters
     ----------
-    arrivals : a, seconds on one clock (that of the parameter servers), shape (steps, w), two steps or more
+    arrivals : sequence of sequence of float or ndarray of float
+        A, seconds on one clock (that of the parameter servers), shape (steps, w), two steps or more.
 
     Returns
     -------
     array
-        d, seconds, shape (steps - 1, w).
+        D, seconds, shape (steps - 1, w).
 
     Raises
     ------
@@ -95,9 +98,12 @@ def sync_stragglers(
 
     Parameters
     ----------
-    arrivals : seconds on one clock, shape (steps, w), two steps or more
-    window : T, the latest steps that are looked at, 1 or more; fewer if fewer are recorded
-    factor : phi, above 0 and at most 1
+    arrivals : sequence of sequence of float or ndarray of float
+        Seconds on one clock, shape (steps, w), two steps or more.
+    window : int, optional
+        T, the latest steps that are looked at, 1 or more; fewer if fewer are recorded.
+    factor : float, optional
+        Phi, above 0 and at most 1.
 
     Returns
     -------

@@ -40,14 +40,12 @@ def read_losses(path: str | os.PathLike[str], steps_per_epoch: float | None = No
 
     Parameters
     ----------
-    path : CSV file with a column `step` (or `k`) counted in steps, or `epoch` counted in epochs, and a column `loss`
-        in any unit
-    steps_per_epoch : N, steps in one epoch. By default an `epoch` column is taken with N = 1, so that a step is an
-        epoch, and a `step` column with the mean distance of two recorded steps, so that a row is an epoch
-
-    Returns
-    -------
-    LossLog
+    path : str or path-like
+        CSV file with a column `step` (or `k`) counted in steps, or `epoch` counted in epochs, and a column `loss`
+        in any unit.
+    steps_per_epoch : float or None, optional
+        N, steps in one epoch. By default an `epoch` column is taken with N = 1, so that a step is an epoch, and a
+        `step` column with the mean distance of two recorded steps, so that a row is an epoch.
 
     Raises
     ------
@@ -79,12 +77,9 @@ def read_speeds(path: str | os.PathLike[str]) -> SpeedSamples:
 
     Parameters
     ----------
-    path : CSV file with the columns `p` (or `parameter_servers`), `w` (or `workers`) and one of `speed` or
-        `steps_per_second` (both in steps per second) or `seconds_per_step`
-
-    Returns
-    -------
-    SpeedSamples
+    path : str or path-like
+        CSV file with the columns `p` (or `parameter_servers`), `w` (or `workers`) and one of `speed` or
+        `steps_per_second` (both in steps per second) or `seconds_per_step`.
 
     Raises
     ------

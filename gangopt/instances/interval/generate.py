@@ -58,17 +58,19 @@ def random(
 
     Parameters
     ----------
-    jobs : number of jobs
-    servers : number of servers; default two a job
-    max_tasks : largest w_j and largest p_j, tasks
-    tasks : `gpu`: a worker holds one GPU, servers have 16 cores, 48 GB and 2 GPUs; `cpu`: workers train on their cores,
-        servers have 16 cores and 80 GB
-    mode : `async`, `sync`, or `mixed`: each job either with probability one half
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    IntervalInstance
+    jobs : int, optional
+        Number of jobs.
+    servers : int or None, optional
+        Number of servers; default two a job.
+    max_tasks : int, optional
+        Largest w_j and largest p_j, tasks.
+    tasks : {'gpu', 'cpu'}, optional
+        `gpu`: a worker holds one GPU, servers have 16 cores, 48 GB and 2 GPUs; `cpu`: workers train on their cores,
+        servers have 16 cores and 80 GB.
+    mode : {'async', 'sync', 'mixed'}, optional
+        `async`, `sync`, or `mixed`: each job either with probability one half.
+    seed : int, optional
+        Of numpy's default generator.
 
     Raises
     ------
@@ -119,14 +121,14 @@ def optimus_testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, s
 
     Parameters
     ----------
-    jobs : number of jobs
-    cpu_servers : servers of 16 cores and 80 GB
-    gpu_servers : servers of 8 cores, 48 GB and 2 GPUs; at least 1, as the instance counts GPUs
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    IntervalInstance
+    jobs : int, optional
+        Number of jobs.
+    cpu_servers : int, optional
+        Servers of 16 cores and 80 GB.
+    gpu_servers : int, optional
+        Servers of 8 cores, 48 GB and 2 GPUs; at least 1, as the instance counts GPUs.
+    seed : int, optional
+        Of numpy's default generator.
 
     Raises
     ------

@@ -43,8 +43,10 @@ class IntervalSolution:
 
     Attributes
     ----------
-    allocation : tasks of every job; a paused job holds none of them in this interval
-    placement : pieces of every job on the servers, or why it is paused
+    allocation : AllocationSolution
+        Tasks of every job; a paused job holds none of them in this interval.
+    placement : PlacementSolution
+        Pieces of every job on the servers, or why it is paused.
 
     Raises
     ------
@@ -80,15 +82,24 @@ class IntervalInstance(Instance):
 
     Attributes
     ----------
-    allocation : the jobs, with capacities that are the sums over the servers
-    servers : labels of the K servers, all different
-    capacity : of every server, in the resource's unit, 0 to 1e9, shape (K, R)
-    size : S_j, MB of parameters, shape (J,)
-    ps_bandwidth : B_j, MB/s of one parameter server, shape (J,)
-    worker_bandwidth : b_j, MB/s of one worker, shape (J,)
-    interval : seconds until the next decision
-    charge : transfers of tasks that exist (`tasks`), or both terms on every host of a job (`hosts`)
-    template : the placement of every job's smallest configuration, which carries servers and demands
+    allocation : AllocationInstance
+        The jobs, with capacities that are the sums over the servers.
+    servers : tuple of str
+        Labels of the K servers, all different.
+    capacity : ndarray of float
+        Of every server, in the resource's unit, 0 to 1e9, shape (K, R).
+    size : ndarray of float
+        S_j, MB of parameters, shape (J,).
+    ps_bandwidth : ndarray of float
+        B_j, MB/s of one parameter server, shape (J,).
+    worker_bandwidth : ndarray of float
+        b_j, MB/s of one worker, shape (J,).
+    interval : float
+        Seconds until the next decision.
+    charge : {'tasks', 'hosts'}
+        Transfers of tasks that exist (`tasks`), or both terms on every host of a job (`hosts`).
+    template : PlacementInstance
+        The placement of every job's smallest configuration, which carries servers and demands.
 
     Raises
     ------
@@ -151,14 +162,14 @@ class IntervalInstance(Instance):
 
         Parameters
         ----------
-        allocation : the jobs; its capacities are replaced
-        servers : labels
-        capacity : of every server, shape (K, R)
-        fields : the other fields of the class
-
-        Returns
-        -------
-        IntervalInstance
+        allocation : AllocationInstance
+            The jobs; its capacities are replaced.
+        servers : tuple of str
+            Labels.
+        capacity : ndarray of float
+            Of every server, shape (K, R).
+        **fields : object
+            The other fields of the class.
         """
         rows = np.array(capacity, dtype=np.float64)
         R = len(allocation.resources)
@@ -192,11 +203,8 @@ class IntervalInstance(Instance):
 
         Parameters
         ----------
-        jobs : their indices, at least one
-
-        Returns
-        -------
-        AllocationInstance
+        jobs : list of int
+            Their indices, at least one.
         """
         shared = self.allocation
         columns = (
@@ -258,11 +266,8 @@ class IntervalInstance(Instance):
 
         Parameters
         ----------
-        allocation : allowed configurations
-
-        Returns
-        -------
-        PlacementInstance
+        allocation : AllocationSolution
+            Allowed configurations.
         """
         ps = np.array(allocation.parameter_servers, dtype=np.int64)
         workers = np.array(allocation.workers, dtype=np.int64)
@@ -300,11 +305,8 @@ class IntervalInstance(Instance):
 
         Parameters
         ----------
-        solution : allocation and placement
-
-        Returns
-        -------
-        list of Violation
+        solution : IntervalSolution
+            Allocation and placement.
         """
         found = self._check_configurations(solution.allocation)
         return found or self.placement_of(solution.allocation).check(solution.placement)
@@ -314,11 +316,8 @@ class IntervalInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible solution
-
-        Returns
-        -------
-        ndarray
+        solution : IntervalSolution
+            A feasible solution.
         """
         return self._times(solution)[0]
 
@@ -345,7 +344,8 @@ class IntervalInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible solution
+        solution : IntervalSolution
+            A feasible solution.
 
         Returns
         -------

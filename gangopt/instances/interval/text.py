@@ -21,7 +21,8 @@ def describe(instance: IntervalInstance) -> str:
 
     Parameters
     ----------
-    instance : the interval
+    instance : IntervalInstance
+        The interval.
 
     Returns
     -------
@@ -52,8 +53,10 @@ def describe_solution(instance: IntervalInstance, solution: IntervalSolution) ->
 
     Parameters
     ----------
-    instance : servers and jobs
-    solution : a feasible allocation and placement
+    instance : IntervalInstance
+        Servers and jobs.
+    solution : IntervalSolution
+        A feasible allocation and placement.
 
     Yields
     ------

@@ -20,8 +20,10 @@ def fitted_times(allocation: AllocationInstance, ps: IntArray, workers: IntArray
 
     Parameters
     ----------
-    allocation : the jobs
-    ps, workers : tasks of every job, an allowed configuration, shape (J,)
+    allocation : AllocationInstance
+        The jobs.
+    ps, workers : ndarray of int
+        Tasks of every job, an allowed configuration, shape (J,).
 
     Returns
     -------
@@ -42,10 +44,14 @@ def transfer_parts(
 
     Parameters
     ----------
-    allocation : the jobs
-    jobs : index of the job of each entry, shape (n,)
-    ps, workers : its tasks, shape (n,)
-    fitted : its fitted time with them, seconds, shape (n,)
+    allocation : AllocationInstance
+        The jobs.
+    jobs : ndarray of int
+        Index of the job of each entry, shape (n,).
+    ps, workers : ndarray of int
+        Its tasks, shape (n,).
+    fitted : ndarray of float
+        Its fitted time with them, seconds, shape (n,).
 
     Returns
     -------
@@ -65,9 +71,12 @@ def full_transfer(
 
     Parameters
     ----------
-    size : S_j, MB, shape (J,)
-    ps_bandwidth, worker_bandwidth : B_j and b_j, MB/s, shape (J,)
-    ps, workers : tasks, shape (J,)
+    size : ndarray of float
+        S_j, MB, shape (J,).
+    ps_bandwidth, worker_bandwidth : ndarray of float
+        B_j and b_j, MB/s, shape (J,).
+    ps, workers : ndarray of int
+        Tasks, shape (J,).
 
     Returns
     -------
@@ -84,9 +93,12 @@ class Smallest:
 
     Attributes
     ----------
-    ps, workers : the allowed configuration of the fewest tasks; ties to the faster, then to fewer parameter servers
-    least_ps, least_workers : fewest of each kind over all allowed configurations
-    longest : longest fitted time of an allowed configuration, seconds
+    ps, workers : ndarray of int
+        The allowed configuration of the fewest tasks; ties to the faster, then to fewer parameter servers.
+    least_ps, least_workers : ndarray of int
+        Fewest of each kind over all allowed configurations.
+    longest : ndarray of float
+        Longest fitted time of an allowed configuration, seconds.
     """
 
     ps: IntArray
@@ -101,11 +113,8 @@ def smallest_configurations(allocation: AllocationInstance) -> Smallest:
 
     Parameters
     ----------
-    allocation : the jobs
-
-    Returns
-    -------
-    Smallest
+    allocation : AllocationInstance
+        The jobs.
     """
     J = len(allocation.jobs)
     ps, workers, least_ps, least_workers = np.ones((4, J), dtype=np.int64)

@@ -27,14 +27,13 @@ def map_tensors(sizes: tuple[float, ...], servers: int, mapping: Mapping = "roun
 
     Parameters
     ----------
-    sizes : size of every tensor, MiB
-    servers : number of parameter servers
-    mapping : `round_robin`: tensor k on server k mod p, as TensorFlow does by default; `greedy`: the largest tensor
-        left on the server that holds least, ties to the lower number (TensorFlow's greedy strategy by size)
-
-    Returns
-    -------
-    ndarray, shape (servers,), MiB
+    sizes : tuple of float
+        Size of every tensor, MiB.
+    servers : int
+        Number of parameter servers.
+    mapping : Mapping, optional
+        `round_robin`: tensor k on server k mod p, as TensorFlow does by default; `greedy`: the largest tensor left
+        on the server that holds least, ties to the lower number (TensorFlow's greedy strategy by size).
     """
     held = np.zeros(servers)
     if mapping == "round_robin":
@@ -50,13 +49,12 @@ def named(model: str, workers: int, cluster: str) -> NetworkPlacementInstance:
 
     Parameters
     ----------
-    model : one of the ten networks, as `vgg16`
-    workers : W, and the number of parameter servers
-    cluster : a named cluster with GPUs, as `philly-2017`
-
-    Returns
-    -------
-    NetworkPlacementInstance
+    model : str
+        One of the ten networks, as `vgg16`.
+    workers : int
+        W, and the number of parameter servers.
+    cluster : str
+        A named cluster with GPUs, as `philly-2017`.
     """
     return _model_job(model, workers, cluster)
 
@@ -79,18 +77,22 @@ def model(
 
     Parameters
     ----------
-    model : one of the ten networks, as `vgg16`
-    workers : W
-    cluster : a named cluster with GPUs
-    servers : number of parameter servers, None for W
-    mapping : how tensors go to parameter servers, see `map_tensors`
-    busy : probability that a GPU is busy
-    traffic : largest background traffic of a machine, in model sizes
-    seed : seed of the generator
-
-    Returns
-    -------
-    NetworkPlacementInstance
+    model : str
+        One of the ten networks, as `vgg16`.
+    workers : int, optional
+        W.
+    cluster : str, optional
+        A named cluster with GPUs.
+    servers : int or None, optional
+        Number of parameter servers, None for W.
+    mapping : Mapping, optional
+        How tensors go to parameter servers, see `map_tensors`.
+    busy : float, optional
+        Probability that a GPU is busy.
+    traffic : float, optional
+        Largest background traffic of a machine, in model sizes.
+    seed : int, optional
+        Seed of the generator.
     """
     return _model_job(model, workers, cluster, servers, mapping, busy, traffic, seed)
 
@@ -142,11 +144,8 @@ def figure3(model: str) -> NetworkPlacementInstance:
 
     Parameters
     ----------
-    model : one of the ten networks
-
-    Returns
-    -------
-    NetworkPlacementInstance
+    model : str
+        One of the ten networks.
 
     References
     ----------
@@ -183,17 +182,20 @@ def random(
 
     Parameters
     ----------
-    machines : number of machines
-    gpus : most GPUs that are free on a machine
-    workers : W
-    servers : number of parameter servers, None for W
-    spread : standard deviation of the logarithm of the sizes
-    traffic : largest background traffic, in model sizes
-    seed : seed of the generator
-
-    Returns
-    -------
-    NetworkPlacementInstance
+    machines : int, optional
+        Number of machines.
+    gpus : int, optional
+        Most GPUs that are free on a machine.
+    workers : int, optional
+        W.
+    servers : int or None, optional
+        Number of parameter servers, None for W.
+    spread : float, optional
+        Standard deviation of the logarithm of the sizes.
+    traffic : float, optional
+        Largest background traffic, in model sizes.
+    seed : int, optional
+        Seed of the generator.
 
     Raises
     ------

@@ -40,15 +40,24 @@ class NetworkPlacementInstance(Instance):
 
     Attributes
     ----------
-    machines : label of every machine, index i from 0
-    free_gpus : g, GPUs that are free, shape (machines,), whole numbers
-    traffic : t, network traffic of the jobs already there, shape (machines,), MiB per iteration
-    workers : W, each takes one GPU
-    ps_sizes : s, part of the model that each parameter server holds, shape (servers,), MiB; the sum is M
-    skew : S_J in [0, 1], largest tensor over model size as the profiler sees it; None stands for max(s) / M
-    resources : names of further resources, as `cpu`
-    free_capacity : free amount of each resource, shape (machines, resources), the resource's unit
-    worker_demand, ps_demand : what one worker and one parameter server take, shape (resources,), the same units
+    machines : tuple of str
+        Label of every machine, index i from 0.
+    free_gpus : ndarray
+        G, GPUs that are free, shape (machines,), whole numbers.
+    traffic : ndarray
+        T, network traffic of the jobs already there, shape (machines,), MiB per iteration.
+    workers : int
+        W, each takes one GPU.
+    ps_sizes : ndarray
+        S, part of the model that each parameter server holds, shape (servers,), MiB; the sum is M.
+    skew : float or None
+        S_J in [0, 1], largest tensor over model size as the profiler sees it; None stands for max(s) / M.
+    resources : tuple of str
+        Names of further resources, as `cpu`.
+    free_capacity : ndarray or None
+        Free amount of each resource, shape (machines, resources), the resource's unit.
+    worker_demand, ps_demand : ndarray or None
+        What one worker and one parameter server take, shape (resources,), the same units.
     """
 
     noun: ClassVar[str] = "network_placement"
@@ -113,11 +122,8 @@ class NetworkPlacementInstance(Instance):
 
         Parameters
         ----------
-        solution : the placement
-
-        Returns
-        -------
-        list of Violation
+        solution : NetworkPlacementSolution
+            The placement.
         """
         m, servers = len(self.machines), len(self.ps_sizes)
         if len(solution.workers) != m:
@@ -166,13 +172,14 @@ class NetworkPlacementInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible placement
+        solution : NetworkPlacementSolution
+            A feasible placement.
 
         Returns
         -------
         Score
-            Objective max_i T_i; metrics `largest_load` (the same), `cross_machine_traffic` = sum_i w_i (M - S_i), what
-            the workers exchange with parameter servers elsewhere, in one direction, and `machines_used`.
+            Objective max_i T_i; metrics `largest_load` (the same), `cross_machine_traffic` = sum_i w_i (M - S_i),
+            what the workers exchange with parameter servers elsewhere, in one direction, and `machines_used`.
         """
         loads = machine_loads(self, solution)
         hosted = _hosted(self, solution)
@@ -191,12 +198,10 @@ def machine_loads(instance: NetworkPlacementInstance, solution: NetworkPlacement
 
     Parameters
     ----------
-    instance : machines and job
-    solution : a feasible placement
-
-    Returns
-    -------
-    ndarray, shape (machines,), MiB per iteration
+    instance : NetworkPlacementInstance
+        Machines and job.
+    solution : NetworkPlacementSolution
+        A feasible placement.
     """
     size, total = instance.model_size, instance.workers
     loads = np.array(instance.traffic)
@@ -221,8 +226,10 @@ class NetworkPlacementSolution:
 
     Attributes
     ----------
-    workers : number of workers on every machine, in the instance's order
-    ps_hosts : machine of every parameter server, from 0
+    workers : tuple of int
+        Number of workers on every machine, in the instance's order.
+    ps_hosts : tuple of int
+        Machine of every parameter server, from 0.
     """
 
     workers: tuple[int, ...]

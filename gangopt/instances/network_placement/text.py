@@ -24,7 +24,8 @@ def describe(instance: NetworkPlacementInstance) -> str:
 
     Parameters
     ----------
-    instance : machines and job
+    instance : NetworkPlacementInstance
+        Machines and job.
 
     Returns
     -------
@@ -52,8 +53,10 @@ def describe_solution(instance: NetworkPlacementInstance, solution: NetworkPlace
 
     Parameters
     ----------
-    instance : machines and job
-    solution : a feasible placement
+    instance : NetworkPlacementInstance
+        Machines and job.
+    solution : NetworkPlacementSolution
+        A feasible placement.
 
     Yields
     ------

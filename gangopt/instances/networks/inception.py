@@ -42,8 +42,10 @@ def googlenet(classes: int = 1000, side: int = 300) -> list[Block]:
 
     Parameters
     ----------
-    classes : outputs of the classifier
-    side : side of the input picture, in pixels
+    classes : int, optional
+        Outputs of the classifier.
+    side : int, optional
+        Side of the input picture, in pixels.
 
     Returns
     -------
@@ -84,7 +86,8 @@ def inception_bn(classes: int = 1000) -> list[Block]:
 
     Parameters
     ----------
-    classes : outputs of the classifier, which sees 1024 globally pooled channels
+    classes : int, optional
+        Outputs of the classifier, which sees 1024 globally pooled channels.
 
     Returns
     -------

@@ -13,15 +13,16 @@ def convolution(name: str, filters: int, channels: int, kernel: int, *, bias: bo
 
     Parameters
     ----------
-    name : name of the layer
-    filters : output channels
-    channels : input channels
-    kernel : side of the square kernel in pixels
-    bias : whether the layer has one
-
-    Returns
-    -------
-    list of (name, shape)
+    name : str
+        Name of the layer.
+    filters : int
+        Output channels.
+    channels : int
+        Input channels.
+    kernel : int
+        Side of the square kernel in pixels.
+    bias : bool, optional
+        Whether the layer has one.
     """
     weight: Block = (f"{name}_weight", (filters, channels, kernel, kernel))
     return [weight, (f"{name}_bias", (filters,))] if bias else [weight]
@@ -32,12 +33,10 @@ def batch_norm(name: str, channels: int) -> list[Block]:
 
     Parameters
     ----------
-    name : name of the layer
-    channels : channels that it normalises
-
-    Returns
-    -------
-    list of (name, shape)
+    name : str
+        Name of the layer.
+    channels : int
+        Channels that it normalises.
     """
     return [(f"{name}_gamma", (channels,)), (f"{name}_beta", (channels,))]
 
@@ -47,13 +46,12 @@ def dense(name: str, units: int, inputs: int) -> list[Block]:
 
     Parameters
     ----------
-    name : name of the layer
-    units : outputs
-    inputs : inputs
-
-    Returns
-    -------
-    list of (name, shape)
+    name : str
+        Name of the layer.
+    units : int
+        Outputs.
+    inputs : int
+        Inputs.
     """
     return [(f"{name}_weight", (units, inputs)), (f"{name}_bias", (units,))]
 
@@ -63,7 +61,8 @@ def output_side(side: int, kernel: int, stride: int, pad: int = 0) -> int:
 
     Parameters
     ----------
-    side, kernel, stride, pad : in pixels
+    side, kernel, stride, pad : int
+        In pixels.
 
     Returns
     -------

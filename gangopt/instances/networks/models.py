@@ -32,9 +32,12 @@ class TensorModel:
 
     Attributes
     ----------
-    name : name of the network
-    tensors : (name, size in MiB) of every variable, in the order in which TensorFlow makes them
-    source : where the list comes from, and how far it can be trusted
+    name : str
+        Name of the network.
+    tensors : tuple of tuple of str and float
+        (name, size in MiB) of every variable, in the order in which TensorFlow makes them.
+    source : str
+        Where the list comes from, and how far it can be trusted.
     """
 
     name: str
@@ -180,11 +183,8 @@ def tensor_model(name: str) -> TensorModel:
 
     Parameters
     ----------
-    name : one of `MODELS`
-
-    Returns
-    -------
-    TensorModel
+    name : str
+        One of `MODELS`.
 
     Raises
     ------

@@ -18,9 +18,12 @@ def vgg(depth: int, classes: int = 1000, side: int = 224) -> list[Block]:
 
     Parameters
     ----------
-    depth : 11, 16 or 19
-    classes : outputs of the classifier
-    side : side of the input picture, in pixels; each stage halves it
+    depth : int
+        11, 16 or 19.
+    classes : int, optional
+        Outputs of the classifier.
+    side : int, optional
+        Side of the input picture, in pixels; each stage halves it.
 
     Returns
     -------
@@ -51,8 +54,10 @@ def alexnet(classes: int = 1000, side: int = 224) -> list[Block]:
 
     Parameters
     ----------
-    classes : outputs of the classifier
-    side : side of the input picture, in pixels
+    classes : int, optional
+        Outputs of the classifier.
+    side : int, optional
+        Side of the input picture, in pixels.
 
     Returns
     -------

@@ -19,8 +19,10 @@ def resnet(depth: int, classes: int = 1000) -> list[Block]:
 
     Parameters
     ----------
-    depth : 50, 101 or 152
-    classes : outputs of the classifier
+    depth : int
+        50, 101 or 152.
+    classes : int, optional
+        Outputs of the classifier.
 
     Returns
     -------

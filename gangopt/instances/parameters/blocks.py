@@ -37,11 +37,8 @@ def read_blocks(file: str) -> list[Block]:
 
     Parameters
     ----------
-    file : path of the file
-
-    Returns
-    -------
-    list of (name, shape)
+    file : str
+        Path of the file.
 
     Raises
     ------

@@ -18,12 +18,10 @@ def network(network: str, servers: int) -> ParametersInstance:
 
     Parameters
     ----------
-    network : one of the names in `gangopt.instances.networks.NETWORKS`, as `resnet50`
-    servers : number of parameter servers
-
-    Returns
-    -------
-    ParametersInstance
+    network : str
+        One of the names in `gangopt.instances.networks.NETWORKS`, as `resnet50`.
+    servers : int
+        Number of parameter servers.
 
     Raises
     ------
@@ -48,12 +46,10 @@ def blocks(file: str, servers: int) -> ParametersInstance:
 
     Parameters
     ----------
-    file : path of the file
-    servers : number of parameter servers
-
-    Returns
-    -------
-    ParametersInstance
+    file : str
+        Path of the file.
+    servers : int
+        Number of parameter servers.
 
     Raises
     ------
@@ -76,14 +72,14 @@ def random(blocks: int = 40, servers: int = 4, largest: int = 1_000_000, seed: i
 
     Parameters
     ----------
-    blocks : number of blocks
-    servers : number of parameter servers
-    largest : size that no block exceeds, in parameters
-    seed : seed of the generator
-
-    Returns
-    -------
-    ParametersInstance
+    blocks : int, optional
+        Number of blocks.
+    servers : int, optional
+        Number of parameter servers.
+    largest : int, optional
+        Size that no block exceeds, in parameters.
+    seed : int, optional
+        Seed of the generator.
 
     Raises
     ------

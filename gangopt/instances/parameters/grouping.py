@@ -17,9 +17,12 @@ class Assignment:
 
     Attributes
     ----------
-    servers : number of servers of each group, s_g
-    groups : group of each block
-    difference : max_g ceil(T_g / s_g) - min_g floor(T_g / s_g) in parameters, T_g the parameters of group g
+    servers : tuple of int
+        Number of servers of each group, s_g.
+    groups : tuple of int
+        Group of each block.
+    difference : int
+        max_g ceil(T_g / s_g) - min_g floor(T_g / s_g) in parameters, T_g the parameters of group g.
     """
 
     servers: tuple[int, ...]
@@ -32,9 +35,12 @@ def spread(totals: Sequence[int], servers: Sequence[int], least_high: int = 0) -
 
     Parameters
     ----------
-    totals : parameters of each group
-    servers : servers of each group
-    least_high : parameters of a further server that no group has, counted for the maximum only
+    totals : sequence of int
+        Parameters of each group.
+    servers : sequence of int
+        Servers of each group.
+    least_high : int, optional
+        Parameters of a further server that no group has, counted for the maximum only.
 
     Returns
     -------
@@ -55,8 +61,10 @@ def cut(instance: ParametersInstance, assignment: Assignment) -> ParametersSolut
 
     Parameters
     ----------
-    instance : blocks and servers
-    assignment : whole blocks in groups
+    instance : ParametersInstance
+        Blocks and servers.
+    assignment : Assignment
+        Whole blocks in groups.
 
     Returns
     -------
@@ -95,13 +103,12 @@ def grouped(instance: ParametersInstance, solution: ParametersSolution, groups: 
 
     Parameters
     ----------
-    instance : blocks and servers
-    solution : a feasible assignment
-    groups : number of groups, p minus the cuts that are allowed
-
-    Returns
-    -------
-    Assignment
+    instance : ParametersInstance
+        Blocks and servers.
+    solution : ParametersSolution
+        A feasible assignment.
+    groups : int
+        Number of groups, p minus the cuts that are allowed.
 
     Raises
     ------

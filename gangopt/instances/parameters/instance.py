@@ -33,10 +33,14 @@ class ParametersInstance(Instance):
 
     Attributes
     ----------
-    shapes : shape of every block, at least one dimension each; a block of which only the size is known is `(size,)`
-    servers : p, number of parameter servers
-    labels : name of every block, `block0`, `block1`, ... if left empty
-    sizes : b, parameters of every block, shape (n,), the products of the shapes
+    shapes : tuple of tuple of int
+        Shape of every block, at least one dimension each; a block of which only the size is known is `(size,)`.
+    servers : int
+        P, number of parameter servers.
+    labels : tuple of str
+        Name of every block, `block0`, `block1`, ... if left empty.
+    sizes : ndarray
+        B, parameters of every block, shape (n,), the products of the shapes.
     """
 
     noun: ClassVar[str] = "parameters"
@@ -79,11 +83,8 @@ class ParametersInstance(Instance):
 
         Parameters
         ----------
-        solution : the assignment
-
-        Returns
-        -------
-        list of Violation
+        solution : ParametersSolution
+            The assignment.
         """
         found = []
         if len(solution.parts) != len(self.sizes):
@@ -111,11 +112,8 @@ class ParametersInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible assignment
-
-        Returns
-        -------
-        Score
+        solution : ParametersSolution
+            A feasible assignment.
         """
         loads = [0] * self.servers
         counts = [0] * self.servers
@@ -150,7 +148,8 @@ class ParametersSolution:
 
     Attributes
     ----------
-    parts : for every block its parts (server, parameters), servers from 0, in ascending order
+    parts : tuple of tuple of tuple of int
+        For every block its parts (server, parameters), servers from 0, in ascending order.
     """
 
     parts: tuple[tuple[tuple[int, int], ...], ...]

@@ -18,7 +18,8 @@ def describe(instance: ParametersInstance) -> str:
 
     Parameters
     ----------
-    instance : blocks and servers
+    instance : ParametersInstance
+        Blocks and servers.
 
     Returns
     -------
@@ -55,8 +56,10 @@ def describe_solution(instance: ParametersInstance, solution: ParametersSolution
 
     Parameters
     ----------
-    instance : blocks and servers
-    solution : a feasible assignment
+    instance : ParametersInstance
+        Blocks and servers.
+    solution : ParametersSolution
+        A feasible assignment.
 
     Yields
     ------

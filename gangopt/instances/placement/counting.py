@@ -24,15 +24,16 @@ def most_jobs_by_counting(
 
     Parameters
     ----------
-    capacity : of every server, millionths of the unit, shape (K, R)
-    ps : demand of one parameter server, millionths of the unit, shape (J, R)
-    worker : demand of one worker, millionths of the unit, shape (J, R)
-    ps_count : parameter servers, shape (J,)
-    worker_count : workers, shape (J,)
-
-    Returns
-    -------
-    int
+    capacity : ndarray of int
+        Of every server, millionths of the unit, shape (K, R).
+    ps : ndarray of int
+        Demand of one parameter server, millionths of the unit, shape (J, R).
+    worker : ndarray of int
+        Demand of one worker, millionths of the unit, shape (J, R).
+    ps_count : ndarray of int
+        Parameter servers, shape (J,).
+    worker_count : ndarray of int
+        Workers, shape (J,).
     """
     kinds, numbers = np.unique(capacity, axis=0, return_counts=True)
     possible = _fits_some(kinds, ps) & _fits_some(kinds, worker)

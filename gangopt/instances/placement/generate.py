@@ -48,18 +48,21 @@ def random(
 
     Parameters
     ----------
-    servers : number of servers, of 16 cores and 80 GB, or 8 cores, 48 GB and 2 GPUs
-    jobs : number of jobs; the size of each is that of a model in table 1, four bytes a parameter
-    load : share of the scarcest resource that the jobs use, above 0 and at most 1
-    tasks : `paper`: 5 cores and 10 GB for every task; `small`: 1 to 3 cores and 3 to 9 GB, drawn for each job and
-        kind, and one GPU for each worker of one job in four
-    bandwidth : 125 MB/s for every task (`equal`), or 0.5, 1 or 2 times that for the workers of a job (`mixed`)
-    charge : which transfers count, `tasks` or `hosts`
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    PlacementInstance
+    servers : int, optional
+        Number of servers, of 16 cores and 80 GB, or 8 cores, 48 GB and 2 GPUs.
+    jobs : int, optional
+        Number of jobs; the size of each is that of a model in table 1, four bytes a parameter.
+    load : float, optional
+        Share of the scarcest resource that the jobs use, above 0 and at most 1.
+    tasks : {'small', 'paper'}, optional
+        `paper`: 5 cores and 10 GB for every task; `small`: 1 to 3 cores and 3 to 9 GB, drawn for each job and kind,
+        and one GPU for each worker of one job in four.
+    bandwidth : {'equal', 'mixed'}, optional
+        125 MB/s for every task (`equal`), or 0.5, 1 or 2 times that for the workers of a job (`mixed`).
+    charge : {'tasks', 'hosts'}, optional
+        Which transfers count, `tasks` or `hosts`.
+    seed : int, optional
+        Of numpy's default generator.
 
     Raises
     ------

@@ -67,24 +67,42 @@ class PlacementInstance(Instance):
 
     Attributes
     ----------
-    resources : names of the R resources
-    units : unit of each, shape (R,)
-    servers : labels of the K servers, all different
-    capacity : in the resource's unit, 0 to 1e9, shape (K, R)
-    jobs : labels of the J jobs, all different
-    parameter_servers : p_j, tasks, 1 to 1000, shape (J,)
-    workers : w_j, tasks, 1 to 1000, shape (J,)
-    ps_demand : of one parameter server, in the resource's unit, shape (J, R)
-    worker_demand : of one worker, in the resource's unit, shape (J, R)
-    size : S_j, MB of parameters, above 0, shape (J,)
-    ps_bandwidth : B_j, MB/s of one parameter server, above 0, shape (J,)
-    worker_bandwidth : b_j, MB/s of one worker, above 0, shape (J,)
-    steps : Q_j, steps left, None for 1 everywhere; used by `completion` only, shape (J,)
-    compute : seconds of a step beside its transfers, None for 0; used by `completion` only, shape (J,)
-    pause_charge : seconds charged for the job if it is paused, None for 0, shape (J,)
-    objective : `transfer` or `completion`
-    charge : `tasks` or `hosts`
-    capacity_millionths, ps_millionths, worker_millionths : the amounts in whole millionths of the unit, nearest
+    resources : tuple of str
+        Names of the R resources.
+    units : tuple of str
+        Unit of each, shape (R,).
+    servers : tuple of str
+        Labels of the K servers, all different.
+    capacity : ndarray of float
+        In the resource's unit, 0 to 1e9, shape (K, R).
+    jobs : tuple of str
+        Labels of the J jobs, all different.
+    parameter_servers : ndarray of int
+        p_j, tasks, 1 to 1000, shape (J,).
+    workers : ndarray of int
+        w_j, tasks, 1 to 1000, shape (J,).
+    ps_demand : ndarray of float
+        Of one parameter server, in the resource's unit, shape (J, R).
+    worker_demand : ndarray of float
+        Of one worker, in the resource's unit, shape (J, R).
+    size : ndarray of float
+        S_j, MB of parameters, above 0, shape (J,).
+    ps_bandwidth : ndarray of float
+        B_j, MB/s of one parameter server, above 0, shape (J,).
+    worker_bandwidth : ndarray of float
+        b_j, MB/s of one worker, above 0, shape (J,).
+    steps : ndarray of float
+        Q_j, steps left, None for 1 everywhere; used by `completion` only, shape (J,).
+    compute : ndarray of float
+        Seconds of a step beside its transfers, None for 0; used by `completion` only, shape (J,).
+    pause_charge : ndarray of float
+        Seconds charged for the job if it is paused, None for 0, shape (J,).
+    objective : {'transfer', 'completion'}
+        `transfer` or `completion`.
+    charge : {'tasks', 'hosts'}
+        `tasks` or `hosts`.
+    capacity_millionths, ps_millionths, worker_millionths : ndarray of int
+        The amounts in whole millionths of the unit, nearest.
 
     Raises
     ------
@@ -177,13 +195,12 @@ class PlacementInstance(Instance):
 
         Parameters
         ----------
-        cluster : the cluster
-        resources : the cluster's resources that count, all of them if None; demands have this order
-        fields : the other fields of the class, but for `units`, `servers` and `capacity`
-
-        Returns
-        -------
-        PlacementInstance
+        cluster : Cluster
+            The cluster.
+        resources : tuple of str or None, optional
+            The cluster's resources that count, all of them if None; demands have this order.
+        **fields : object
+            The other fields of the class, but for `units`, `servers` and `capacity`.
 
         Raises
         ------
@@ -242,11 +259,8 @@ class PlacementInstance(Instance):
 
         Parameters
         ----------
-        solution : the placement
-
-        Returns
-        -------
-        list of Violation
+        solution : PlacementSolution
+            The placement.
         """
         if len(solution.pieces) != len(self.jobs):
             given = len(solution.pieces)
@@ -294,11 +308,8 @@ class PlacementInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible placement
-
-        Returns
-        -------
-        ndarray
+        solution : PlacementSolution
+            A feasible placement.
         """
         job, _, ps, workers = _columns(solution)
         size, total_ps, total_workers = self.size[job], self.parameter_servers[job], self.workers[job]
@@ -323,7 +334,8 @@ class PlacementInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible placement
+        solution : PlacementSolution
+            A feasible placement.
 
         Returns
         -------

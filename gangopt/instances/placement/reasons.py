@@ -17,13 +17,12 @@ def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64])
 
     Parameters
     ----------
-    instance : the placement
-    job : index of the job
-    free : free amount of every resource over all servers, millionths of the unit, shape (R,)
-
-    Returns
-    -------
-    str
+    instance : PlacementInstance
+        The placement.
+    job : int
+        Index of the job.
+    free : ndarray of int
+        Free amount of every resource over all servers, millionths of the unit, shape (R,).
     """
     for what, demand in (("parameter servers", instance.ps_millionths), ("workers", instance.worker_millionths)):
         if not (instance.capacity_millionths >= demand[job]).all(axis=1).any():
@@ -45,12 +44,10 @@ def paused_reasons(instance: PlacementInstance, pieces: Sequence[tuple[tuple[int
 
     Parameters
     ----------
-    instance : the placement
-    pieces : for every job its pieces (server, parameter servers, workers), none for a paused one
-
-    Returns
-    -------
-    tuple of str
+    instance : PlacementInstance
+        The placement.
+    pieces : sequence of tuple of tuple of int
+        For every job its pieces (server, parameter servers, workers), none for a paused one.
     """
     free = instance.capacity_millionths.sum(axis=0)
     for j, held in enumerate(pieces):

@@ -16,9 +16,11 @@ class PlacementSolution:
 
     Attributes
     ----------
-    pieces : for every job its pieces (server, parameter servers, workers), servers from 0 in ascending order; none for
-        a paused job
-    reasons : for every job why it is paused, empty for a placed one
+    pieces : tuple of tuple of tuple of int
+        For every job its pieces (server, parameter servers, workers), servers from 0 in ascending order; none for a
+        paused job.
+    reasons : tuple of str
+        For every job why it is paused, empty for a placed one.
 
     Raises
     ------

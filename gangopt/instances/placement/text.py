@@ -23,7 +23,8 @@ def describe(instance: PlacementInstance) -> str:
 
     Parameters
     ----------
-    instance : servers and jobs
+    instance : PlacementInstance
+        Servers and jobs.
 
     Returns
     -------
@@ -59,8 +60,10 @@ def describe_solution(instance: PlacementInstance, solution: PlacementSolution) 
 
     Parameters
     ----------
-    instance : servers and jobs
-    solution : a feasible placement
+    instance : PlacementInstance
+        Servers and jobs.
+    solution : PlacementSolution
+        A feasible placement.
 
     Yields
     ------
@@ -79,9 +82,12 @@ def pieces_text(servers: Sequence[str], solution: PlacementSolution, j: int) -> 
 
     Parameters
     ----------
-    servers : label of every server
-    solution : a placement
-    j : index of the job
+    servers : sequence of str
+        Label of every server.
+    solution : PlacementSolution
+        A placement.
+    j : int
+        Index of the job.
 
     Returns
     -------

@@ -31,9 +31,12 @@ class MessageLog(Record):
 
     Attributes
     ----------
-    times : seconds, shape (n,)
-    sources, destinations : names of the processes, n each
-    sizes : whole bytes, shape (n,)
+    times : ndarray
+        Seconds, shape (n,).
+    sources, destinations : tuple of str
+        Names of the processes, n each.
+    sizes : ndarray
+        Whole bytes, shape (n,).
     """
 
     times: np.ndarray
@@ -61,11 +64,8 @@ def read_log(path: str | os.PathLike[str]) -> MessageLog:
 
     Parameters
     ----------
-    path : the file
-
-    Returns
-    -------
-    MessageLog
+    path : str or path-like
+        The file.
 
     Raises
     ------
@@ -86,13 +86,16 @@ def write_log(log: MessageLog, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    log : the messages
-    path : file to write, replaced whole
+    log : MessageLog
+        The messages.
+    path : str or path-like
+        File to write, replaced whole.
 
     Raises
     ------
     InputError
-        If a name holds a comma, a quote or a line break, or begins or ends with a blank, or the file cannot be written.
+        If a name holds a comma, a quote or a line break, or begins or ends with a blank, or the file cannot be
+        written.
     """
     for name in sorted({*log.sources, *log.destinations}):
         if name != name.strip() or not name or any(mark in name for mark in ',"\r\n'):
@@ -124,13 +127,20 @@ def generate_log(
 
     Parameters
     ----------
-    model : one of `gangopt.instances.networks.models.MODELS`
-    workers, servers : processes of each kind
-    iterations : iterations in the log
-    period : seconds of an iteration
-    jitter : standard error of an iteration's length, in periods
-    loss, duplicates : probabilities for every message
-    seed : seed of the generator
+    model : str
+        One of `gangopt.instances.networks.models.MODELS`.
+    workers, servers : int, optional
+        Processes of each kind.
+    iterations : int, optional
+        Iterations in the log.
+    period : float, optional
+        Seconds of an iteration.
+    jitter : float, optional
+        Standard error of an iteration's length, in periods.
+    loss, duplicates : float, optional
+        Probabilities for every message.
+    seed : int, optional
+        Seed of the generator.
 
     Returns
     -------

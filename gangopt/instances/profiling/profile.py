@@ -41,11 +41,16 @@ class ServerProfile:
 
     Attributes
     ----------
-    name : of the process
-    tensors : (bytes, how many of this size), the largest first
-    bytes : sum of its tensors
-    share : its part of the model
-    skew : S_k, the part of the model in its largest tensor
+    name : str
+        Of the process.
+    tensors : tuple of tuple of int
+        (bytes, how many of this size), the largest first.
+    bytes : int
+        Sum of its tensors.
+    share : float
+        Its part of the model.
+    skew : float
+        S_k, the part of the model in its largest tensor.
     """
 
     name: str
@@ -61,13 +66,20 @@ class Profile:
 
     Attributes
     ----------
-    period : seconds of an iteration, the mean
-    iterations : iterations in the log
-    workers : processes that receive from parameter servers
-    servers : the parameter servers, by name
-    model_bytes : size of the model
-    skew : S_J, the largest S_k
-    received : logged messages over expected ones: lost messages lower it, messages logged twice raise it
+    period : float
+        Seconds of an iteration, the mean.
+    iterations : int
+        Iterations in the log.
+    workers : tuple of str
+        Processes that receive from parameter servers.
+    servers : tuple of ServerProfile
+        The parameter servers, by name.
+    model_bytes : int
+        Size of the model.
+    skew : float
+        S_J, the largest S_k.
+    received : float
+        Logged messages over expected ones: lost messages lower it, messages logged twice raise it.
     """
 
     period: float
@@ -89,12 +101,10 @@ def profile(log: MessageLog, prefix: str = "ps") -> Profile:
 
     Parameters
     ----------
-    log : messages of at least 4 iterations
-    prefix : names of parameter servers begin with it, names of workers do not
-
-    Returns
-    -------
-    Profile
+    log : MessageLog
+        Messages of at least 4 iterations.
+    prefix : str, optional
+        Names of parameter servers begin with it, names of workers do not.
 
     Raises
     ------

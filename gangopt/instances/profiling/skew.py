@@ -21,12 +21,10 @@ def round_robin(sizes: Sequence[float], servers: int) -> list[list[float]]:
 
     Parameters
     ----------
-    sizes : of every tensor, any unit
-    servers : p, at least 1
-
-    Returns
-    -------
-    list of p lists
+    sizes : sequence of float
+        Of every tensor, any unit.
+    servers : int
+        P, at least 1.
     """
     return [list(sizes[server::servers]) for server in range(servers)]
 
@@ -36,11 +34,8 @@ def server_skews(held: Sequence[Sequence[float]]) -> list[float]:
 
     Parameters
     ----------
-    held : sizes of the tensors on every parameter server, any unit; at least one tensor in all
-
-    Returns
-    -------
-    list of float in [0, 1]
+    held : sequence of sequence of float
+        Sizes of the tensors on every parameter server, any unit; at least one tensor in all.
 
     References
     ----------
@@ -55,11 +50,9 @@ def model_skew(name: str, servers: int) -> float:
 
     Parameters
     ----------
-    name : one of `gangopt.instances.networks.models.MODELS`
-    servers : number of parameter servers
-
-    Returns
-    -------
-    float
+    name : str
+        One of `gangopt.instances.networks.models.MODELS`.
+    servers : int
+        Number of parameter servers.
     """
     return max(server_skews(round_robin(tensor_model(name).sizes, servers)))

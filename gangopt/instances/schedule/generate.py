@@ -27,18 +27,22 @@ def random(
 
     Parameters
     ----------
-    jobs : number of jobs
-    gpus : GPUs of the cluster
-    machines : equal machines that they are on; 0 counts GPUs only
-    longest : longest running time, in slots
-    load : work that arrives over what the cluster does meanwhile
-    weights : weights are uniform on 1..weights
-    slot : s; 0 lets jobs start and stop at any time, and draws times as with 1 s
-    seed : seed of the generator
-
-    Returns
-    -------
-    ScheduleInstance
+    jobs : int, optional
+        Number of jobs.
+    gpus : int, optional
+        GPUs of the cluster.
+    machines : int, optional
+        Equal machines that they are on; 0 counts GPUs only.
+    longest : int, optional
+        Longest running time, in slots.
+    load : float, optional
+        Work that arrives over what the cluster does meanwhile.
+    weights : int, optional
+        Weights are uniform on 1..weights.
+    slot : float, optional
+        S; 0 lets jobs start and stop at any time, and draws times as with 1 s.
+    seed : int, optional
+        Seed of the generator.
 
     Raises
     ------
@@ -93,23 +97,26 @@ def slice(
 
     Parameters
     ----------
-    file : a job log of any known format, or the name of a generated workload without arguments
-    gpus : GPUs that are counted; or
-    cluster : name or file of a cluster, whose machines have to hold the gangs
-    first : jobs to leave out, of those that the other arguments choose
-    jobs : jobs to take after them; None is all
-    start, end : take the jobs that arrive in [start, end), s; None is no limit
-    vc : take the jobs of this virtual cluster
-
-    Returns
-    -------
-    ScheduleInstance
+    file : str
+        A job log of any known format, or the name of a generated workload without arguments.
+    gpus : int or None, optional
+        GPUs that are counted; or.
+    cluster : str or None, optional
+        Name or file of a cluster, whose machines have to hold the gangs.
+    first : int, optional
+        Jobs to leave out, of those that the other arguments choose.
+    jobs : int or None, optional
+        Jobs to take after them; None is all.
+    start, end : float or None, optional
+        Take the jobs that arrive in [start, end), s; None is no limit.
+    vc : str or None, optional
+        Take the jobs of this virtual cluster.
 
     Raises
     ------
     InputError
-        If the file is defective, no job is left, a job has no duration or is larger than the cluster, or not just one
-        of gpus and cluster is given.
+        If the file is defective, no job is left, a job has no duration or is larger than the cluster, or not just
+        one of gpus and cluster is given.
     """
     from gangopt.instances.workload.workload import Workload
 

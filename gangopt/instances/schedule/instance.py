@@ -34,15 +34,23 @@ class ScheduleInstance(Instance):
 
     Attributes
     ----------
-    jobs : label of every job, index j from 0
-    arrival : r, s, shape (jobs,)
-    gpus : W, GPUs of each gang, shape (jobs,), whole numbers
-    duration : d, running time on W GPUs, s, shape (jobs,), above 0
-    weight : v, what a second of the job counts, shape (jobs,), above 0; None is 1 for all
-    n_gpus : G, GPUs of the cluster
-    machines : GPUs of each machine, of sum G; a gang then runs on the fewest machines that could hold it if they were
+    jobs : tuple of str
+        Label of every job, index j from 0.
+    arrival : ndarray
+        R, s, shape (jobs,).
+    gpus : ndarray
+        W, GPUs of each gang, shape (jobs,), whole numbers.
+    duration : ndarray
+        D, running time on W GPUs, s, shape (jobs,), above 0.
+    weight : ndarray or None
+        V, what a second of the job counts, shape (jobs,), above 0; None is 1 for all.
+    n_gpus : int
+        G, GPUs of the cluster.
+    machines : tuple of int
+        GPUs of each machine, of sum G; a gang then runs on the fewest machines that could hold it if they were
         empty. Without machines GPUs are only counted.
-    slot : s; jobs start and stop at multiples of it only, and arrivals and durations are such. None: at any time.
+    slot : float or None
+        S; jobs start and stop at multiples of it only, and arrivals and durations are such. None: at any time.
     """
 
     noun: ClassVar[str] = "schedule"
@@ -109,11 +117,8 @@ class ScheduleInstance(Instance):
 
         Parameters
         ----------
-        solution : the schedule
-
-        Returns
-        -------
-        list of Violation
+        solution : ScheduleSolution
+            The schedule.
         """
         if len(solution.runs) != len(self.jobs):
             return [Violation("runs_of_every_job", "the schedule", len(solution.runs), len(self.jobs), "jobs")]
@@ -195,13 +200,15 @@ class ScheduleInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible schedule
+        solution : ScheduleSolution
+            A feasible schedule.
 
         Returns
         -------
         Score
-            Objective in s; metrics `total_jct` = sum_j (C_j - r_j) and `max_jct` in s, `makespan` in s from the first
-            arrival to the last completion, `queueing`, the mean time in s that a job neither runs, and `preemptions`.
+            Objective in s; metrics `total_jct` = sum_j (C_j - r_j) and `max_jct` in s, `makespan` in s from the
+            first arrival to the last completion, `queueing`, the mean time in s that a job neither runs, and
+            `preemptions`.
         """
         end = np.array([runs[-1].end for runs in solution.runs])
         jct = end - self.arrival
@@ -229,8 +236,10 @@ class Run:
 
     Attributes
     ----------
-    start, end : s
-    places : (machine, GPUs) pairs in order of machine, empty where GPUs are only counted
+    start, end : float
+        S.
+    places : tuple of tuple of int
+        (machine, GPUs) pairs in order of machine, empty where GPUs are only counted.
     """
 
     start: float
@@ -249,7 +258,8 @@ class ScheduleSolution:
 
     Attributes
     ----------
-    runs : for every job its runs in order of time
+    runs : tuple of tuple of Run
+        For every job its runs in order of time.
     """
 
     runs: tuple[tuple[Run, ...], ...]
@@ -300,12 +310,10 @@ def fewest_machines(machines: tuple[int, ...], gpus: Any) -> np.ndarray:  # noqa
 
     Parameters
     ----------
-    machines : GPUs of each machine
-    gpus : GPUs of each gang, at most the sum of the machines
-
-    Returns
-    -------
-    ndarray of int
+    machines : tuple of int
+        GPUs of each machine.
+    gpus : object
+        GPUs of each gang, at most the sum of the machines.
     """
     filled = np.cumsum(np.sort(np.array(machines, dtype=np.int64))[::-1])
     return np.searchsorted(filled, np.asarray(gpus, dtype=np.int64), side="left") + 1

@@ -18,7 +18,8 @@ def describe(instance: ScheduleInstance) -> str:
 
     Parameters
     ----------
-    instance : the jobs
+    instance : ScheduleInstance
+        The jobs.
 
     Returns
     -------
@@ -48,8 +49,10 @@ def describe_solution(instance: ScheduleInstance, solution: ScheduleSolution) ->
 
     Parameters
     ----------
-    instance : the jobs
-    solution : a feasible schedule
+    instance : ScheduleInstance
+        The jobs.
+    solution : ScheduleSolution
+        A feasible schedule.
 
     Yields
     ------

@@ -17,10 +17,13 @@ class Cuts:
 
     Attributes
     ----------
-    positions : c, where the feature is cut, shape (cuts,), the feature's unit
-    margins : least distance of a value from the cut, at most half of the gap it lies in, shape (cuts,), in parts of
-        the range; 0 for the two cuts outside of all values
-    errors : weighted errors if jobs above the cut (row 0) or below it (row 1) are called sensitive, shape (2, cuts)
+    positions : ndarray
+        C, where the feature is cut, shape (cuts,), the feature's unit.
+    margins : ndarray
+        Least distance of a value from the cut, at most half of the gap it lies in, shape (cuts,), in parts of the
+        range; 0 for the two cuts outside of all values.
+    errors : ndarray
+        Weighted errors if jobs above the cut (row 0) or below it (row 1) are called sensitive, shape (2, cuts).
     """
 
     positions: np.ndarray
@@ -36,12 +39,10 @@ def cuts_of(instance: ThresholdInstance, feature: int = 0) -> Cuts:
 
     Parameters
     ----------
-    instance : the history
-    feature : index of the feature
-
-    Returns
-    -------
-    Cuts
+    instance : ThresholdInstance
+        The history.
+    feature : int, optional
+        Index of the feature.
     """
     values = instance.values[:, feature]
     width = float(instance.ranges[feature])
@@ -92,11 +93,8 @@ def best_cut(instance: ThresholdInstance) -> ThresholdSolution:
 
     Parameters
     ----------
-    instance : the history
-
-    Returns
-    -------
-    ThresholdSolution
+    instance : ThresholdInstance
+        The history.
     """
     every = [cuts_of(instance, feature) for feature in range(len(instance.features))]
     least = min(float(cuts.errors.min()) for cuts in every)
@@ -116,10 +114,14 @@ def solution_of(instance: ThresholdInstance, feature: int, row: int, position: f
 
     Parameters
     ----------
-    instance : the history
-    feature : index of the feature that is cut
-    row : 0 if jobs above the cut are called sensitive, 1 if those below it are
-    position : the cut, the feature's unit
+    instance : ThresholdInstance
+        The history.
+    feature : int
+        Index of the feature that is cut.
+    row : int
+        0 if jobs above the cut are called sensitive, 1 if those below it are.
+    position : float
+        The cut, the feature's unit.
 
     Returns
     -------
@@ -137,12 +139,10 @@ def constant_rule(instance: ThresholdInstance, *, sensitive: bool) -> ThresholdS
 
     Parameters
     ----------
-    instance : the history
-    sensitive : what every job is called
-
-    Returns
-    -------
-    ThresholdSolution
+    instance : ThresholdInstance
+        The history.
+    sensitive : bool
+        What every job is called.
     """
     half = float(instance.ranges[0]) / 2
     values = instance.values[:, 0]

@@ -32,11 +32,8 @@ def figure3(servers: int = 8) -> ThresholdInstance:
 
     Parameters
     ----------
-    servers : parameter servers over which TensorFlow's round robin spreads the tensors
-
-    Returns
-    -------
-    ThresholdInstance
+    servers : int, optional
+        Parameter servers over which TensorFlow's round robin spreads the tensors.
 
     Raises
     ------
@@ -69,14 +66,14 @@ def random(jobs: int = 40, features: int = 1, noise: float = 0.1, seed: int = 0)
 
     Parameters
     ----------
-    jobs : number of jobs
-    features : number of features, the first is called `skew`
-    noise : probability that a job does not follow the rule
-    seed : seed of the generator
-
-    Returns
-    -------
-    ThresholdInstance
+    jobs : int, optional
+        Number of jobs.
+    features : int, optional
+        Number of features, the first is called `skew`.
+    noise : float, optional
+        Probability that a job does not follow the rule.
+    seed : int, optional
+        Seed of the generator.
 
     Raises
     ------
@@ -115,12 +112,10 @@ def history(file: str, limit: float = 0.95) -> ThresholdInstance:
 
     Parameters
     ----------
-    file : path of the CSV file
-    limit : a job is sensitive if its ratio is below this
-
-    Returns
-    -------
-    ThresholdInstance
+    file : str
+        Path of the CSV file.
+    limit : float, optional
+        A job is sensitive if its ratio is below this.
 
     Raises
     ------

@@ -36,13 +36,20 @@ class ThresholdInstance(Instance):
 
     Attributes
     ----------
-    jobs : label of every job
-    features : name of every feature, as `skew`
-    values : x, shape (n, d), any unit
-    ratio : performance under random placement over performance when consolidated, shape (n,), above 0
-    limit : a job is sensitive to placement if its ratio is below this
-    weights : v, what an error on each job counts, shape (n,), above 0; one each by default
-    sensitive : ratio < limit, shape (n,)
+    jobs : tuple of str
+        Label of every job.
+    features : tuple of str
+        Name of every feature, as `skew`.
+    values : ndarray
+        X, shape (n, d), any unit.
+    ratio : ndarray
+        Performance under random placement over performance when consolidated, shape (n,), above 0.
+    limit : float
+        A job is sensitive to placement if its ratio is below this.
+    weights : ndarray or None
+        V, what an error on each job counts, shape (n,), above 0; one each by default.
+    sensitive : ndarray
+        Ratio < limit, shape (n,).
     """
 
     noun: ClassVar[str] = "threshold"
@@ -117,7 +124,8 @@ class ThresholdInstance(Instance):
 
         Parameters
         ----------
-        solution : a feasible rule
+        solution : ThresholdSolution
+            A feasible rule.
 
         Returns
         -------
@@ -172,8 +180,10 @@ class ThresholdSolution:
 
     Attributes
     ----------
-    weights : a, one for every feature, in score per unit of the feature
-    threshold : b, in units of the score; PACKLIMIT where the one weight is 1
+    weights : tuple of float
+        A, one for every feature, in score per unit of the feature.
+    threshold : float
+        B, in units of the score; PACKLIMIT where the one weight is 1.
 
     Raises
     ------

@@ -19,7 +19,8 @@ def describe(instance: ThresholdInstance) -> str:
 
     Parameters
     ----------
-    instance : the history
+    instance : ThresholdInstance
+        The history.
 
     Returns
     -------
@@ -52,8 +53,10 @@ def describe_solution(instance: ThresholdInstance, solution: ThresholdSolution) 
 
     Parameters
     ----------
-    instance : the history
-    solution : a feasible rule
+    instance : ThresholdInstance
+        The history.
+    solution : ThresholdSolution
+        A feasible rule.
 
     Yields
     ------

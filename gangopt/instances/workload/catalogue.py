@@ -69,22 +69,23 @@ def load_workload(
 
     Parameters
     ----------
-    name_or_path : `workload/<generator>?<arguments>`, or the path of a file
-    format : one of `FORMATS`, or `gangopt` for files of this tool; None looks at the file
-    cluster : check that every job fits it
-    lenient : leave out defective rows and jobs that do not fit, and count them in `notices`, instead of raising
-    throughputs, gpu_type : for formats that tell steps and no running times: a table in Gavel's layout, and the GPU
-        type in it (v100 by default)
-
-    Returns
-    -------
-    Workload
+    name_or_path : str or path-like
+        `workload/<generator>?<arguments>`, or the path of a file.
+    format : str or None, optional
+        One of `FORMATS`, or `gangopt` for files of this tool; None looks at the file.
+    cluster : Cluster or None, optional
+        Check that every job fits it.
+    lenient : bool, optional
+        Leave out defective rows and jobs that do not fit, and count them in `notices`, instead of raising.
+    throughputs, gpu_type : str, path-like or None or str or None, optional
+        For formats that tell steps and no running times: a table in Gavel's layout, and the GPU type in it (v100 by
+        default).
 
     Raises
     ------
     InputError
-        If the name is unknown, or the file defective or of no known format; one line that names the file, the line or
-        entry and the defect.
+        If the name is unknown, or the file defective or of no known format; one line that names the file, the line
+        or entry and the defect.
     """
     text = os.fspath(name_or_path)
     if isinstance(name_or_path, str) and is_workload_name(text):

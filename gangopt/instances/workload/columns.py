@@ -93,7 +93,8 @@ def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
 
     Parameters
     ----------
-    columns : values by column name; None is an unknown value, nan too in a column of numbers
+    columns : mapping of str to sequence of object or object
+        Values by column name; None is an unknown value, nan too in a column of numbers.
 
     Returns
     -------
@@ -208,8 +209,10 @@ def check_frame(frame: pl.DataFrame, ordered: bool = True) -> None:
 
     Parameters
     ----------
-    frame : every column of `COLUMNS`, in its order and type
-    ordered : whether arrivals have to ascend
+    frame : polars.DataFrame
+        Every column of `COLUMNS`, in its order and type.
+    ordered : bool, optional
+        Whether arrivals have to ascend.
 
     Raises
     ------

@@ -184,7 +184,8 @@ def missing_column(names: Sequence[str]) -> str | None:
 
     Parameters
     ----------
-    names : columns that it has, in lower case
+    names : sequence of str
+        Columns that it has, in lower case.
     """
     missing = next((name for name in REQUIRED if name not in names), None)
     if missing is None:

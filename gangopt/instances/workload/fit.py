@@ -26,8 +26,10 @@ def check_fit(workload: Workload, cluster: Cluster, lenient: bool = False) -> Wo
 
     Parameters
     ----------
-    workload, cluster : jobs and machines
-    lenient : leave out the jobs that do not fit, with a notice `unplaceable`, instead of raising
+    workload, cluster : Workload or Cluster
+        Jobs and machines.
+    lenient : bool, optional
+        Leave out the jobs that do not fit, with a notice `unplaceable`, instead of raising.
 
     Raises
     ------

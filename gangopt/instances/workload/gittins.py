@@ -38,7 +38,8 @@ class ServiceDistribution:
 
     Parameters
     ----------
-    services : GPU s of past jobs, all above 0
+    services : sequence of float or ndarray of float
+        GPU s of past jobs, all above 0.
 
     Raises
     ------
@@ -71,9 +72,12 @@ class ServiceDistribution:
 
         Parameters
         ----------
-        attained : GPU s that a job has had, from 0
-        quantum : GPU s that it may have next, above 0, also infinite
-        resolution : GPU s; closer services are equal
+        attained : array_like
+            GPU s that a job has had, from 0.
+        quantum : array_like
+            GPU s that it may have next, above 0, also infinite.
+        resolution : float, optional
+            GPU s; closer services are equal.
 
         Returns
         -------
@@ -97,8 +101,10 @@ class ServiceDistribution:
 
         Parameters
         ----------
-        attained : GPU s that a job has had, from 0
-        resolution : GPU s; closer services are equal
+        attained : array_like
+            GPU s that a job has had, from 0.
+        resolution : float, optional
+            GPU s; closer services are equal.
 
         Returns
         -------

@@ -26,8 +26,10 @@ class BestQuanta:
 
     Parameters
     ----------
-    services : S in GPU s, ascending
-    sums : of the first 0, 1, ..., n of them
+    services : ndarray of float
+        S in GPU s, ascending.
+    sums : ndarray of float
+        Of the first 0, 1, ..., n of them.
     """
 
     def __init__(self, services: Floats, sums: Floats) -> None:
@@ -52,8 +54,10 @@ class BestQuanta:
 
         Parameters
         ----------
-        attained : GPU s
-        resolution : GPU s; closer services are equal
+        attained : ndarray of float
+            GPU s.
+        resolution : float
+            GPU s; closer services are equal.
 
         Returns
         -------

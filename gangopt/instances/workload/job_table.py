@@ -66,14 +66,19 @@ class Gangs:
 
     Parameters
     ----------
-    arrival : s, shape (jobs,)
-    gpus : GPUs of each gang, shape (jobs,)
-    duration : s, shape (jobs,)
+    arrival : ndarray of float
+        S, shape (jobs,).
+    gpus : ndarray of int
+        GPUs of each gang, shape (jobs,).
+    duration : ndarray of float
+        S, shape (jobs,).
 
     Attributes
     ----------
-    order : index, in the arrays given, of every job in order of arrival; equal arrivals keep their order
-    arrival, gpus, duration : in that order
+    order : ndarray of int
+        Index, in the arrays given, of every job in order of arrival; equal arrivals keep their order.
+    arrival, gpus, duration : ndarray of float or ndarray of int
+        In that order.
     """
 
     def __init__(self, arrival: Floats, gpus: Ints, duration: Floats) -> None:

@@ -15,10 +15,14 @@ class Notice:
 
     Attributes
     ----------
-    name : what was found, as `unsorted-arrivals`
-    count : rows it concerns
-    message : one line for people
-    dropped : whether these rows were left out
+    name : str
+        What was found, as `unsorted-arrivals`.
+    count : int
+        Rows it concerns.
+    message : str
+        One line for people.
+    dropped : bool
+        Whether these rows were left out.
     """
 
     name: str
@@ -32,8 +36,10 @@ class Tally:
 
     Parameters
     ----------
-    origin : what messages call the file
-    lenient : count defective rows and leave them out instead of raising
+    origin : str
+        What messages call the file.
+    lenient : bool, optional
+        Count defective rows and leave them out instead of raising.
     """
 
     def __init__(self, origin: str, lenient: bool = False) -> None:

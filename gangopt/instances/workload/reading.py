@@ -32,12 +32,18 @@ class Source:
 
     Attributes
     ----------
-    path : the file
-    data : its bytes, line ends and byte-order mark normalised
-    tally : collects what is found
-    cluster : the cluster that the jobs have to fit, or None
-    throughputs : file of measured speeds for formats that tell steps and no seconds, or None
-    gpu_type : GPU type to look up in it
+    path : Path
+        The file.
+    data : bytes
+        Its bytes, line ends and byte-order mark normalised.
+    tally : Tally
+        Collects what is found.
+    cluster : Cluster or None
+        The cluster that the jobs have to fit, or None.
+    throughputs : Path or None
+        File of measured speeds for formats that tell steps and no seconds, or None.
+    gpu_type : str or None
+        GPU type to look up in it.
     """
 
     path: Path
@@ -70,12 +76,18 @@ class Format:
 
     Attributes
     ----------
-    name : what `--format` calls it
-    summary : one line
-    module : defines `read(source) -> Draft`
-    required, optional : column names of the header; a file has the format if it has all the required ones
-    fields : numbers of fields of a file without a header line
-    separator : one character
+    name : str
+        What `--format` calls it.
+    summary : str
+        One line.
+    module : str
+        Defines `read(source) -> Draft`.
+    required, optional : tuple of str
+        Column names of the header; a file has the format if it has all the required ones.
+    fields : tuple of int
+        Numbers of fields of a file without a header line.
+    separator : str
+        One character.
     """
 
     name: str

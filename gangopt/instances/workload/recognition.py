@@ -69,13 +69,16 @@ def recognise(data: bytes, origin: str) -> Format:
 
     Parameters
     ----------
-    data : the file, as `read_bytes` gives it
-    origin : what messages call it
+    data : bytes
+        The file, as `read_bytes` gives it.
+    origin : str
+        What messages call it.
 
     Raises
     ------
     InputError
-        If it is none of `FORMATS`; where the columns are those of another public file, the message says what it holds.
+        If it is none of `FORMATS`; where the columns are those of another public file, the message says what it
+        holds.
     """
     if data.lstrip()[:1] in {b"[", b"{"}:
         if data.lstrip()[:1] == b"[":

@@ -38,7 +38,8 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
 
     Parameters
     ----------
-    path : str or path
+    path : str or path-like
+        Str or path.
     limit : int, optional
         Return no more than the first `limit` bytes.
 
@@ -89,11 +90,16 @@ def read_rows(
 
     Parameters
     ----------
-    data : the file, as `read_bytes` gives it
-    tally : collects rows with too few or too many fields (`ragged-rows`)
-    separator : one character
-    header : column names of a file without a header line; None if the first line has them
-    quoted : whether quotes surround fields, or are text as any other; None: only in comma-separated files
+    data : bytes
+        The file, as `read_bytes` gives it.
+    tally : Tally
+        Collects rows with too few or too many fields (`ragged-rows`).
+    separator : str, optional
+        One character.
+    header : sequence of str or None, optional
+        Column names of a file without a header line; None if the first line has them.
+    quoted : bool or None, optional
+        Whether quotes surround fields, or are text as any other; None: only in comma-separated files.
 
     Raises
     ------
@@ -172,10 +178,14 @@ class Rows:
 
     Parameters
     ----------
-    frame : columns of text (null where a field is empty) and `line`, the line or entry in the file from 1
-    tally : collects what is found
-    unit : what messages call a row, `line` or `entry`
-    ragged : every field of the rows that were left out for having too few or too many
+    frame : polars.DataFrame
+        Columns of text (null where a field is empty) and `line`, the line or entry in the file from 1.
+    tally : Tally
+        Collects what is found.
+    unit : str, optional
+        What messages call a row, `line` or `entry`.
+    ragged : frozenset of str, optional
+        Every field of the rows that were left out for having too few or too many.
     """
 
     def __init__(
@@ -196,9 +206,12 @@ class Rows:
 
         Parameters
         ----------
-        name : name of the defect
-        wrong : true where a row is defective
-        say : the defect of a row in words, from its fields by column
+        name : str
+            Name of the defect.
+        wrong : pl.Series
+            True where a row is defective.
+        say : callable
+            The defect of a row in words, from its fields by column.
         """
         wrong = wrong.fill_null(value=False)
         count = int(wrong.sum())
@@ -237,10 +250,14 @@ class Rows:
 
         Parameters
         ----------
-        columns : names
-        least, above : smallest value, or the value that has to be exceeded
-        whole : only whole numbers
-        optional : an empty field is an unknown value
+        *columns : str
+            Names.
+        least, above : float or float or None, optional
+            Smallest value, or the value that has to be exceeded.
+        whole : bool, optional
+            Only whole numbers.
+        optional : bool, optional
+            An empty field is an unknown value.
         """
         import polars as pl
 

@@ -20,7 +20,8 @@ def runs_with_duration(frame: pl.DataFrame) -> pl.Series:
 
     Parameters
     ----------
-    frame : with columns `status` and `duration`
+    frame : polars.DataFrame
+        With columns `status` and `duration`.
     """
     return (frame["status"].str.to_lowercase() == "running").fill_null(value=False) & frame["duration"].is_not_null()
 
@@ -30,7 +31,8 @@ def censored_jobs(frame: pl.DataFrame) -> pl.Series:
 
     Parameters
     ----------
-    frame : frame of a workload
+    frame : polars.DataFrame
+        Frame of a workload.
     """
     return frame["censored"].fill_null(runs_with_duration(frame)) & frame["duration"].is_not_null()
 
@@ -40,7 +42,8 @@ def signs_of(frame: pl.DataFrame) -> tuple[Notice, ...]:
 
     Parameters
     ----------
-    frame : frame of a workload
+    frame : polars.DataFrame
+        Frame of a workload.
     """
     censored = censored_jobs(frame)
     late = frame["arrival"] >= EPOCH_MILLISECONDS

@@ -19,9 +19,12 @@ class FittedSpeed:
 
     Attributes
     ----------
-    mode : `async` (Optimus, eqn 3) or `sync` (eqn 4)
-    theta : its four or five coefficients in s, at least 0
-    batch : M, samples in the global batch of a `sync` job, above 0; 0 for `async`
+    mode : str
+        `async` (Optimus, eqn 3) or `sync` (eqn 4).
+    theta : tuple of float
+        Its four or five coefficients in s, at least 0.
+    batch : float
+        M, samples in the global batch of a `sync` job, above 0; 0 for `async`.
     """
 
     mode: str

@@ -52,17 +52,28 @@ class Summary:
 
     Attributes
     ----------
-    jobs, apps, users, vcs, models : counts of different ones; 0 where the workload tells none
-    gpus : GPUs of all jobs together
-    known_durations : jobs whose duration is known; durations, GPU hours, demand and bins count only these
-    censored : jobs whose known duration is a lower limit
-    first_arrival, last_arrival, mean_gap : s
-    duration_quantiles : least, 25 %, median, 75 %, 95 % and largest duration in s
-    mean_duration, gpu_hours : s and GPU hours
-    peak_demand : most GPUs wanted at once if every job began on arrival
-    mean_demand : GPU seconds over the time from the first arrival to the last, in GPUs
-    sizes : jobs by number of GPUs
-    bins : for each of `BIN_BOUNDS`, the four bins
+    jobs, apps, users, vcs, models : int
+        Counts of different ones; 0 where the workload tells none.
+    gpus : int
+        GPUs of all jobs together.
+    known_durations : int
+        Jobs whose duration is known; durations, GPU hours, demand and bins count only these.
+    censored : int
+        Jobs whose known duration is a lower limit.
+    first_arrival, last_arrival, mean_gap : float or None
+        S.
+    duration_quantiles : tuple of float or None
+        Least, 25 %, median, 75 %, 95 % and largest duration in s.
+    mean_duration, gpu_hours : float or None
+        S and GPU hours.
+    peak_demand : int or None
+        Most GPUs wanted at once if every job began on arrival.
+    mean_demand : float or None
+        GPU seconds over the time from the first arrival to the last, in GPUs.
+    sizes : tuple of Size
+        Jobs by number of GPUs.
+    bins : tuple of tuple of Bin
+        For each of `BIN_BOUNDS`, the four bins.
     """
 
     name: str
@@ -135,10 +146,14 @@ def bin_of(gpus: Ints, duration: Floats, most_gpus: int = 8, long_from: float = 
 
     Parameters
     ----------
-    gpus : GPUs of each job
-    duration : s, finite
-    most_gpus : jobs of up to this many GPUs are small
-    long_from : jobs of this many seconds or more are long
+    gpus : ndarray of int
+        GPUs of each job.
+    duration : ndarray of float
+        S, finite.
+    most_gpus : int, optional
+        Jobs of up to this many GPUs are small.
+    long_from : float, optional
+        Jobs of this many seconds or more are long.
 
     References
     ----------
@@ -193,11 +208,6 @@ def demand(workload: Workload) -> tuple[Floats, Ints]:
     """Return the GPUs wanted over time if every job began as early as it could.
 
     Jobs without a duration are left out.
-
-    Returns
-    -------
-    times : seconds at which the demand changes, ascending
-    gpus : demand from that time to the next, in GPUs; the last is 0
     """
     start = earliest_starts(workload)
     end = start + workload.duration

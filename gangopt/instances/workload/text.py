@@ -21,8 +21,10 @@ def summary_text(summary: Summary, cluster_gpus: int | None = None) -> str:
 
     Parameters
     ----------
-    summary : of a workload
-    cluster_gpus : GPUs of a cluster, to say what part of it the workload would fill
+    summary : Summary
+        Of a workload.
+    cluster_gpus : int or None, optional
+        GPUs of a cluster, to say what part of it the workload would fill.
 
     Returns
     -------

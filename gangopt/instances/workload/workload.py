@@ -36,8 +36,9 @@ class Workload:
 
     Attributes
     ----------
-    frame : polars.DataFrame, one row a job
-        Every column of `gangopt.instances.workload.columns.COLUMNS`; what a trace does not tell is null. Times in s.
+    frame : polars.DataFrame
+        polars.DataFrame, one row a job Every column of `gangopt.instances.workload.columns.COLUMNS`; what a trace
+        does not tell is null. Times in s.
     name, description, source : str
         What the workload is called, what it holds and where it comes from.
     notices : tuple of Notice
@@ -74,9 +75,11 @@ class Workload:
 
         Parameters
         ----------
-        columns : sequences, numpy arrays or polars series of one length, by column name; `id`, `arrival` and `gpus`
-            are needed, the others may be absent or hold None
-        name, description, source, notices : annotations
+        columns : mapping of str to sequence of object or object
+            Sequences, numpy arrays or polars series of one length, by column name; `id`, `arrival` and `gpus` are
+            needed, the others may be absent or hold None.
+        name, description, source, notices : str or tuple of Notice, optional
+            Annotations.
 
         Raises
         ------
@@ -245,8 +248,10 @@ class Workload:
 
         Parameters
         ----------
-        start, end : s; None is no limit
-        user, vc : names; None is any
+        start, end : float or None, optional
+            S; None is no limit.
+        user, vc : str or None, optional
+            Names; None is any.
 
         Raises
         ------
@@ -278,7 +283,8 @@ class Workload:
 
         Parameters
         ----------
-        factor : 2 is twice the load
+        factor : float
+            2 is twice the load.
 
         Raises
         ------

@@ -30,12 +30,18 @@ class Elastic:
 
     Attributes
     ----------
-    name : what tables call it
-    allocate : from the interval's allocation instance to its solution
-    placement : rule by which machines are chosen
-    interval : s
-    speed : `fitted` from the workload's column, or `linear` in the GPUs up to the gang's
-    max_tasks : most workers, and most parameter servers, of a job with a fitted speed
+    name : str
+        What tables call it.
+    allocate : Allocate
+        From the interval's allocation instance to its solution.
+    placement : str
+        Rule by which machines are chosen.
+    interval : float
+        S.
+    speed : SpeedModel
+        `fitted` from the workload's column, or `linear` in the GPUs up to the gang's.
+    max_tasks : int
+        Most workers, and most parameter servers, of a job with a fitted speed.
     """
 
     name: str
@@ -115,9 +121,12 @@ def optimus(
 
     Parameters
     ----------
-    interval, speed, max_tasks : as in `Elastic`
-    skip : go on with the tasks that still fit
-    priority : factor on the gains of young jobs
+    interval, speed, max_tasks : float or SpeedModel or int, optional
+        As in `Elastic`.
+    skip : bool, optional
+        Go on with the tasks that still fit.
+    priority : float, optional
+        Factor on the gains of young jobs.
     """
     from gangopt.solvers.allocation import heuristics as allocation
 

@@ -26,8 +26,10 @@ class PackLimit:
 
     Attributes
     ----------
-    limit : PACKLIMIT, share of the model on the fullest parameter server, from 0 to 1
-    rules : rules that it may choose, none of which refuses a gang that finds GPUs enough
+    limit : float
+        PACKLIMIT, share of the model on the fullest parameter server, from 0 to 1.
+    rules : tuple of str
+        Rules that it may choose, none of which refuses a gang that finds GPUs enough.
 
     References
     ----------

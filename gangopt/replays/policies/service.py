@@ -42,7 +42,8 @@ class LeastAttainedService:
 
     Attributes
     ----------
-    interval : s between two looks at the services, beside every arrival and end
+    interval : float
+        S between two looks at the services, beside every arrival and end.
 
     References
     ----------
@@ -67,8 +68,10 @@ class Gittins:
 
     Attributes
     ----------
-    interval : s between two looks at the indices, beside every arrival and end
-    distribution : services of past jobs; None takes those of the replayed workload
+    interval : float
+        S between two looks at the indices, beside every arrival and end.
+    distribution : ServiceDistribution or None
+        Services of past jobs; None takes those of the replayed workload.
 
     References
     ----------

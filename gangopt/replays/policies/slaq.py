@@ -29,8 +29,10 @@ class Slaq:
 
     Attributes
     ----------
-    interval : s
-    curvature : c, above 0
+    interval : float
+        S.
+    curvature : float
+        C, above 0.
 
     References
     ----------

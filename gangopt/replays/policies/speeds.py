@@ -24,8 +24,10 @@ class FittedSpeeds:
 
     Parameters
     ----------
-    state : of the replay
-    max_tasks : most workers, and most parameter servers, of a job; the logged shape is always allowed
+    state : State
+        Of the replay.
+    max_tasks : int
+        Most workers, and most parameter servers, of a job; the logged shape is always allowed.
 
     Raises
     ------
@@ -98,7 +100,8 @@ class LinearSpeeds:
 
     Parameters
     ----------
-    state : of the replay
+    state : State
+        Of the replay.
     """
 
     def __init__(self, state: State) -> None:

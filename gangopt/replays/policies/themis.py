@@ -55,8 +55,10 @@ class Themis:
 
     Attributes
     ----------
-    settings : how rounds are held
-    name : what tables call it
+    settings : RoundSettings
+        How rounds are held.
+    name : str
+        What tables call it.
 
     References
     ----------
@@ -158,11 +160,17 @@ def themis(
 
     Parameters
     ----------
-    f : the 1 - f of the apps with the greatest rho bid
-    lease : s
-    rounding : how c times a bundle becomes whole GPUs
-    payments : whether apps pay
-    seconds : most wall time of one auction's solver, None for no limit; a limit makes results depend on the machine
-    slack : relative; c counts as min(1, (1 + slack) c), as bids are quotients of doubles
+    f : float, optional
+        The 1 - f of the apps with the greatest rho bid.
+    lease : float, optional
+        S.
+    rounding : Rounding, optional
+        How c times a bundle becomes whole GPUs.
+    payments : bool, optional
+        Whether apps pay.
+    seconds : float or None, optional
+        Most wall time of one auction's solver, None for no limit; a limit makes results depend on the machine.
+    slack : float, optional
+        Relative; c counts as min(1, (1 + slack) c), as bids are quotients of doubles.
     """
     return Themis(RoundSettings(f, lease, rounding, payments, seconds, slack))

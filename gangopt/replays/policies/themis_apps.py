@@ -22,7 +22,9 @@ __all__ = ["ReplayedApp", "apps_of"]
 
 
 class ReplayedApp:
-    r"""An app of one or more jobs; on k GPUs within a place of slowdown S it ends after
+    r"""An app of one or more jobs; its end depends on its GPUs and their slowdown.
+
+    On k GPUs within a place of slowdown S it ends after
 
     .. math:: T_{sh} = t - t_0 + \max_j \frac{w_j S}{\min(k_j, W_j)} + \frac{L S}{\min(k, d)}
 
@@ -32,10 +34,14 @@ class ReplayedApp:
 
     Parameters
     ----------
-    label : name of the app
-    jobs : its jobs, in order of arrival
-    state : of the replay, read whenever a figure is asked for
-    crowd : the number of apps over time
+    label : str
+        Name of the app.
+    jobs : ndarray of int
+        Its jobs, in order of arrival.
+    state : State
+        Of the replay, read whenever a figure is asked for.
+    crowd : Crowd
+        The number of apps over time.
 
     References
     ----------
@@ -151,8 +157,10 @@ def apps_of(state: State, crowd: Crowd) -> tuple[list[ReplayedApp], Ints]:
 
     Parameters
     ----------
-    state : of the replay
-    crowd : the number of apps over time
+    state : State
+        Of the replay.
+    crowd : Crowd
+        The number of apps over time.
 
     Returns
     -------

@@ -12,8 +12,10 @@ def next_tick(now: float, interval: float, resolution: float) -> float:
 
     Parameters
     ----------
-    now, interval : s
-    resolution : s; closer times are equal
+    now, interval : float
+        S.
+    resolution : float
+        S; closer times are equal.
     """
     equal = now + resolution
     count = math.floor(equal / interval)
@@ -27,11 +29,13 @@ class Ticks:
 
     Parameters
     ----------
-    interval : s
+    interval : float
+        S.
 
     Attributes
     ----------
-    next : s, the multiple that comes next
+    next : object
+        S, the multiple that comes next.
     """
 
     def __init__(self, interval: float) -> None:
@@ -43,8 +47,10 @@ class Ticks:
 
         Parameters
         ----------
-        now : s
-        resolution : s; closer times are equal
+        now : float
+            S.
+        resolution : float
+            S; closer times are equal.
         """
         if now > self.next + resolution:
             # nobody was to be woken at the multiples in between, so they are past

@@ -26,7 +26,8 @@ class TimeSharing:
 
     Attributes
     ----------
-    quantum : s
+    quantum : float
+        S.
 
     References
     ----------

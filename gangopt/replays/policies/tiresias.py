@@ -40,13 +40,20 @@ class Tiresias:
 
     Attributes
     ----------
-    thresholds : GPU s between the K queues, K - 1 of them, ascending
-    gittins : whether the order within a queue is the Gittins index's
-    knob : PROMOTEKNOB: promote a job that waited this many times as long as it ran since the last reset; None never
-    starve_limit : STARVELIMIT: promote a job that waited this long, in s; None never
-    distribution : services of past jobs for the index; None takes those of the replayed workload
-    name : what tables call it
-    placement : rule by which the machines of each job are chosen
+    thresholds : sequence of float
+        GPU s between the K queues, K - 1 of them, ascending.
+    gittins : bool
+        Whether the order within a queue is the Gittins index's.
+    knob : float or None
+        PROMOTEKNOB: promote a job that waited this many times as long as it ran since the last reset; None never.
+    starve_limit : float or None
+        STARVELIMIT: promote a job that waited this long, in s; None never.
+    distribution : ServiceDistribution or None
+        Services of past jobs for the index; None takes those of the replayed workload.
+    name : str
+        What tables call it.
+    placement : PackLimit
+        Rule by which the machines of each job are chosen.
 
     Raises
     ------
@@ -181,10 +188,14 @@ def tiresias_l(
 
     Parameters
     ----------
-    thresholds : GPU s joined by `+`, as `3600+7200`
-    knob, starve_limit : when to promote
-    queues : K, to be checked against the thresholds
-    packlimit : skew above which a job is packed on the fewest machines
+    thresholds : str, optional
+        GPU s joined by `+`, as `3600+7200`.
+    knob, starve_limit : float or None, optional
+        When to promote.
+    queues : int or None, optional
+        K, to be checked against the thresholds.
+    packlimit : float, optional
+        Skew above which a job is packed on the fewest machines.
     """
     limits = _thresholds("tiresias-l", thresholds, queues)
     return Tiresias(limits, knob=knob, starve_limit=starve_limit, placement=PackLimit(packlimit))
@@ -202,9 +213,11 @@ def tiresias_g(
 
     Parameters
     ----------
-    thresholds, knob, starve_limit, queues, packlimit : as in `tiresias_l`
-    history : file with a service in GPU s on each line (a header `duration` is skipped); None takes the services of
-        the replayed workload
+    thresholds, knob, starve_limit, queues, packlimit : str or float or None or int or None or float, optional
+        As in `tiresias_l`.
+    history : str or None, optional
+        File with a service in GPU s on each line (a header `duration` is skipped); None takes the services of the
+        replayed workload.
     """
     limits = _thresholds("tiresias-g", thresholds, queues)
     past = None if history is None else ServiceDistribution.from_file(history)

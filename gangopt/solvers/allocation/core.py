@@ -33,10 +33,14 @@ class CoreAnswer:
 
     Attributes
     ----------
-    outcome : of the solver
-    solution : the best Solution, or None
-    bound : seconds that every solution made of the core's columns costs at least, or None
-    build_seconds : wall time to build the model
+    outcome : SolverOutcome
+        Of the solver.
+    solution : AllocationSolution or None
+        The best Solution, or None.
+    bound : float or None
+        Seconds that every solution made of the core's columns costs at least, or None.
+    build_seconds : float
+        Wall time to build the model.
     """
 
     outcome: SolverOutcome
@@ -63,11 +67,16 @@ def core_model(
 
     Parameters
     ----------
-    instance : the allocation
-    columns : configurations that the model may use
-    reduced : reduced cost of each, seconds
-    selection : the prices and their bound
-    unit : seconds for one unit of the model's objective
+    instance : AllocationInstance
+        The allocation.
+    columns : Configurations
+        Configurations that the model may use.
+    reduced : ndarray of float
+        Reduced cost of each, seconds.
+    selection : Selection
+        The prices and their bound.
+    unit : float
+        Seconds for one unit of the model's objective.
 
     Returns
     -------
@@ -109,15 +118,16 @@ def solve_core(
 
     Parameters
     ----------
-    instance : the allocation
-    columns : configurations that the model may use
-    reduced : reduced cost of each, seconds
-    selection : the prices and their bound
-    settings : for HiGHS, with `abs_gap` in units of the core's objective
-
-    Returns
-    -------
-    CoreAnswer
+    instance : AllocationInstance
+        The allocation.
+    columns : Configurations
+        Configurations that the model may use.
+    reduced : ndarray of float
+        Reduced cost of each, seconds.
+    selection : Selection
+        The prices and their bound.
+    settings : SolveSettings
+        For HiGHS, with `abs_gap` in units of the core's objective.
     """
     import time
 

@@ -47,12 +47,18 @@ class Selection:
 
     Attributes
     ----------
-    prices : seconds for one unit of each resource, shape (R,)
-    bound : L(prices) less its rounding error, seconds
-    seconds : sum of the completion times of the chosen configurations
-    use : what they take of each resource, shape (R,)
-    ps, workers : tasks chosen for each class, shape (classes,)
-    least : priced cost of the chosen configuration of one job, for each class, seconds, shape (classes,)
+    prices : ndarray of float
+        Seconds for one unit of each resource, shape (R,).
+    bound : float
+        L(prices) less its rounding error, seconds.
+    seconds : float
+        Sum of the completion times of the chosen configurations.
+    use : ndarray of float
+        What they take of each resource, shape (R,).
+    ps, workers : ndarray of int
+        Tasks chosen for each class, shape (classes,).
+    least : ndarray of float
+        Priced cost of the chosen configuration of one job, for each class, seconds, shape (classes,).
     """
 
     prices: FloatArray
@@ -78,9 +84,11 @@ class PricedGrids:
 
     Parameters
     ----------
-    instance : the allocation
-    clock : construction and every method raise OutOfTime when it has expired, but where one look at all completion
-        times takes next to no time
+    instance : AllocationInstance
+        The allocation.
+    clock : Clock or None, optional
+        Construction and every method raise OutOfTime when it has expired, but where one look at all completion
+        times takes next to no time.
 
     Raises
     ------
@@ -89,10 +97,14 @@ class PricedGrids:
 
     Attributes
     ----------
-    classes : jobs of each class
-    capacity : the most that can be used of each resource, in its own unit, shape (R,)
-    clock : the clock given, one that never expires without
-    stated_capacity : the capacity of the instance, which is never 0, shape (R,)
+    classes : object
+        Jobs of each class.
+    capacity : object
+        The most that can be used of each resource, in its own unit, shape (R,).
+    clock : Clock or None
+        The clock given, one that never expires without.
+    stated_capacity : object
+        The capacity of the instance, which is never 0, shape (R,).
     """
 
     def __init__(self, instance: AllocationInstance, clock: Clock | None = None) -> None:
@@ -150,11 +162,8 @@ class PricedGrids:
 
         Parameters
         ----------
-        prices : seconds for one unit of each resource, at least 0, shape (R,)
-
-        Returns
-        -------
-        Selection
+        prices : ndarray of float
+            Seconds for one unit of each resource, at least 0, shape (R,).
         """
         count = len(self.classes)
         ps, workers = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
@@ -187,8 +196,10 @@ class PricedGrids:
 
         Parameters
         ----------
-        selection : the cheapest configurations at some prices
-        threshold : seconds
+        selection : Selection
+            The cheapest configurations at some prices.
+        threshold : float
+            Seconds.
 
         Returns
         -------
@@ -228,10 +239,14 @@ class Dual:
 
     Attributes
     ----------
-    best : selection at the prices with the largest bound
-    selections : every selection evaluated, in order
-    ceiling : the most that the dual can be as far as the cuts say, seconds
-    capped : whether the best prices found are at their cap, as when no solution exists and the dual has no maximum
+    best : Selection
+        Selection at the prices with the largest bound.
+    selections : list of Selection
+        Every selection evaluated, in order.
+    ceiling : float
+        The most that the dual can be as far as the cuts say, seconds.
+    capped : bool
+        Whether the best prices found are at their cap, as when no solution exists and the dual has no maximum.
     """
 
     best: Selection
@@ -249,11 +264,8 @@ def maximise_bound(grids: PricedGrids) -> Dual:
 
     Parameters
     ----------
-    grids : the completion times; where their clock expires, the search ends with the best prices so far
-
-    Returns
-    -------
-    Dual
+    grids : PricedGrids
+        The completion times; where their clock expires, the search ends with the best prices so far.
 
     Raises
     ------

@@ -62,8 +62,10 @@ def exact(instance: AllocationInstance, controls: Controls) -> Outcome:
 
     Parameters
     ----------
-    instance : the allocation
-    controls : settings of the call
+    instance : AllocationInstance
+        The allocation.
+    controls : Controls
+        Settings of the call.
 
     Returns
     -------

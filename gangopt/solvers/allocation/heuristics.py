@@ -47,16 +47,17 @@ def optimus(
 
     Parameters
     ----------
-    instance : the allocation
-    skip : go on with the tasks that still fit instead of stopping at the first that does not
-    priority : factor on the gains of young jobs, whose speed is known less well; the paper tries 0.95
-    young : a job is young while its progress is below this part, 0 to 1
-    per : divide by the `amount` of the dominant resource (eqn 9), or by the `share` of the capacity, which does not
-        depend on units
-
-    Returns
-    -------
-    AllocationSolution
+    instance : AllocationInstance
+        The allocation.
+    skip : bool, optional
+        Go on with the tasks that still fit instead of stopping at the first that does not.
+    priority : float, optional
+        Factor on the gains of young jobs, whose speed is known less well; the paper tries 0.95.
+    young : float, optional
+        A job is young while its progress is below this part, 0 to 1.
+    per : {'amount', 'share'}, optional
+        Divide by the `amount` of the dominant resource (eqn 9), or by the `share` of the capacity, which does not
+        depend on units.
 
     Raises
     ------
@@ -206,11 +207,8 @@ def drf(instance: AllocationInstance) -> AllocationSolution:
 
     Parameters
     ----------
-    instance : the allocation
-
-    Returns
-    -------
-    AllocationSolution
+    instance : AllocationInstance
+        The allocation.
 
     Raises
     ------
@@ -263,11 +261,8 @@ def tetris(instance: AllocationInstance) -> AllocationSolution:
 
     Parameters
     ----------
-    instance : the allocation
-
-    Returns
-    -------
-    AllocationSolution
+    instance : AllocationInstance
+        The allocation.
 
     Raises
     ------
@@ -321,11 +316,8 @@ def equal(instance: AllocationInstance) -> AllocationSolution:
 
     Parameters
     ----------
-    instance : the allocation
-
-    Returns
-    -------
-    AllocationSolution
+    instance : AllocationInstance
+        The allocation.
 
     Raises
     ------

@@ -23,8 +23,10 @@ class Seed:
 
     Attributes
     ----------
-    ps, workers : smallest configuration of each job, tasks, shape (J,)
-    free : capacity that is left, in each resource's unit, shape (R,)
+    ps, workers : ndarray of int
+        Smallest configuration of each job, tasks, shape (J,).
+    free : ndarray of float
+        Capacity that is left, in each resource's unit, shape (R,).
     """
 
     ps: IntArray
@@ -39,18 +41,16 @@ def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | No
 
     Parameters
     ----------
-    instance : the allocation
-    grids : its completion times, if they are at hand
-
-    Returns
-    -------
-    Seed
+    instance : AllocationInstance
+        The allocation.
+    grids : list of TimeGrid or None, optional
+        Its completion times, if they are at hand.
 
     Raises
     ------
     InfeasibleError
-        If the least that all jobs can take of a resource exceeds its capacity, which proves that nothing fits; names
-        the resource and by how much.
+        If the least that all jobs can take of a resource exceeds its capacity, which proves that nothing fits;
+        names the resource and by how much.
     NoSolutionError
         If only these configurations do not fit together, which tables with holes make possible.
     """
@@ -109,8 +109,10 @@ def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
 
     Parameters
     ----------
-    seconds : completion times, infinite where not allowed, shape (n, P, W)
-    axis : 1 for parameter servers, 2 for workers
+    seconds : ndarray of float
+        Completion times, infinite where not allowed, shape (n, P, W).
+    axis : int
+        1 for parameter servers, 2 for workers.
 
     Returns
     -------
@@ -133,7 +135,8 @@ def seeded_ladders(instance: AllocationInstance) -> tuple[Seed, list[list[tuple[
 
     Parameters
     ----------
-    instance : the allocation
+    instance : AllocationInstance
+        The allocation.
 
     Returns
     -------

@@ -43,11 +43,8 @@ def prefers_places(instance: AuctionInstance) -> bool:
 
     Parameters
     ----------
-    instance : the auction
-
-    Returns
-    -------
-    bool
+    instance : AuctionInstance
+        The auction.
     """
     columns = app_columns(instance)
     goal = goal_of(instance, columns=columns)
@@ -95,9 +92,12 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
 
     Parameters
     ----------
-    instance : the auction
-    controls : settings of the call
-    payments : whether to find the payments as well
+    instance : AuctionInstance
+        The auction.
+    controls : Controls
+        Settings of the call.
+    payments : bool
+        Whether to find the payments as well.
 
     Returns
     -------

@@ -37,11 +37,15 @@ def exact(
 
     Parameters
     ----------
-    instance : the auction
-    controls : settings of the call
-    payments : whether to find the payments as well; form `bids` finds none
-    form : `auto` takes `places` where it is the smaller one, see `prefers_places`, and else `nested_flow`; only the
-        latter has relaxation and cores, the others are built and solved whole
+    instance : AuctionInstance
+        The auction.
+    controls : Controls
+        Settings of the call.
+    payments : bool, optional
+        Whether to find the payments as well; form `bids` finds none.
+    form : {'auto', 'nested_flow', 'places', 'bids'}, optional
+        `auto` takes `places` where it is the smaller one, see `prefers_places`, and else `nested_flow`; only the
+        latter has relaxation and cores, the others are built and solved whole.
 
     Returns
     -------

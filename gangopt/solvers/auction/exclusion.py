@@ -18,7 +18,9 @@ class Seen:
 
     Attributes
     ----------
-    kinds : for each, the positions of its columns that may be used, how often they were used, and how often they can be
+    kinds : tuple of tuple of tuple of int and int
+        For each, the positions of its columns that may be used, how often they were used, and how often they can
+        be.
     """
 
     kinds: tuple[tuple[tuple[int, ...], int, int], ...]
@@ -36,9 +38,12 @@ class Exclusion:
 
     Attributes
     ----------
-    matrix : rows over the columns of the model and then the w, sparse
-    lower : lower sides
-    switches : number of the w
+    matrix : object
+        Rows over the columns of the model and then the w, sparse.
+    lower : ndarray of float
+        Lower sides.
+    switches : int
+        Number of the w.
     """
 
     matrix: Any

@@ -22,7 +22,8 @@ class Filling:
 
     Parameters
     ----------
-    instance : the auction
+    instance : AuctionInstance
+        The auction.
     """
 
     def __init__(self, instance: AuctionInstance) -> None:
@@ -40,11 +41,8 @@ class Filling:
 
         Parameters
         ----------
-        app : index of the app
-
-        Returns
-        -------
-        Step or None
+        app : int
+            Index of the app.
         """
         bid, rack_of = self.instance.apps[app], self.instance.machine_rack
         counts = dict(self.bundles[app])
@@ -125,11 +123,8 @@ def greedy(instance: AuctionInstance) -> AuctionSolution:
 
     Parameters
     ----------
-    instance : the auction
-
-    Returns
-    -------
-    AuctionSolution
+    instance : AuctionInstance
+        The auction.
     """
 
     def rank(filling: Filling, app: int, step: Step) -> tuple[float, ...]:
@@ -150,11 +145,8 @@ def max_min_rho(instance: AuctionInstance) -> AuctionSolution:
 
     Parameters
     ----------
-    instance : the auction
-
-    Returns
-    -------
-    AuctionSolution
+    instance : AuctionInstance
+        The auction.
     """
 
     def rank(filling: Filling, app: int, step: Step) -> tuple[float, ...]:

@@ -29,13 +29,19 @@ def themis(
 
     Parameters
     ----------
-    instance : the auction
-    rounding : `floor`, as the paper has it: c times the GPUs, rounded down; `value`: the most GPUs worth at most c
-        times the value; `random`: one more with the probability that makes the mean of the value so
-    slack : relative; c counts as min(1, (1 + slack) c): above 0 for values that are rounded themselves
-    seconds : most wall time; a payment not proven by then is taken at its low end
-    seed : seed of the gifts, and of the rounding `random`
-    time_limit : wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds
+    instance : AuctionInstance
+        The auction.
+    rounding : Rounding, optional
+        `floor`, as the paper has it: c times the GPUs, rounded down; `value`: the most GPUs worth at most c times
+        the value; `random`: one more with the probability that makes the mean of the value so.
+    slack : float, optional
+        Relative; c counts as min(1, (1 + slack) c): above 0 for values that are rounded themselves.
+    seconds : float, optional
+        Most wall time; a payment not proven by then is taken at its low end.
+    seed : int, optional
+        Seed of the gifts, and of the rounding `random`.
+    time_limit : float or None, optional
+        Wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds.
 
     Returns
     -------
@@ -56,13 +62,12 @@ def proportional(
 
     Parameters
     ----------
-    instance : the auction
-    seconds : most wall time; the best allocation found by then is returned
-    time_limit : wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds
-
-    Returns
-    -------
-    AuctionSolution
+    instance : AuctionInstance
+        The auction.
+    seconds : float, optional
+        Most wall time; the best allocation found by then is returned.
+    time_limit : float or None, optional
+        Wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds.
     """
     return hold_auction(instance, payments=False, gifts=False, controls=_controls(seconds, time_limit))
 
@@ -81,11 +86,8 @@ def drf(instance: AuctionInstance) -> AuctionSolution:
 
     Parameters
     ----------
-    instance : the auction
-
-    Returns
-    -------
-    AuctionSolution
+    instance : AuctionInstance
+        The auction.
     """
     held = [sum(count for _, count in app.held) for app in instance.apps]
     counts: list[dict[int, int]] = [{} for _ in held]
@@ -104,12 +106,10 @@ def random(instance: AuctionInstance, *, seed: int = 0) -> AuctionSolution:
 
     Parameters
     ----------
-    instance : the auction
-    seed : seed of the draws
-
-    Returns
-    -------
-    AuctionSolution
+    instance : AuctionInstance
+        The auction.
+    seed : int, optional
+        Seed of the draws.
     """
     generator = np.random.default_rng(seed)
     counts: list[dict[int, int]] = [{} for _ in instance.apps]

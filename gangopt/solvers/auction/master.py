@@ -50,13 +50,20 @@ class Optimum:
 
     Attributes
     ----------
-    counts : apps by (group, column), None without a selection
-    product : product of the shares of the columns, exact; 0 without a selection
-    bound : upper bound on its logarithm
-    proven : whether no selection has a larger product by more than what logarithms resolve
-    compared : selections within `NEAR` of it that were compared exactly
-    exact : whether no other selection within `NEAR` is left, so that the product is the largest as a rational
-    values : of all columns of the model, None where the selection was given
+    counts : Counts or None
+        Apps by (group, column), None without a selection.
+    product : Fraction
+        Product of the shares of the columns, exact; 0 without a selection.
+    bound : float
+        Upper bound on its logarithm.
+    proven : bool
+        Whether no selection has a larger product by more than what logarithms resolve.
+    compared : int
+        Selections within `NEAR` of it that were compared exactly.
+    exact : bool
+        Whether no other selection within `NEAR` is left, so that the product is the largest as a rational.
+    values : ndarray of float or None
+        Of all columns of the model, None where the selection was given.
     """
 
     counts: Counts | None
@@ -73,9 +80,12 @@ class Master:
 
     Parameters
     ----------
-    instance : the auction
-    controls : settings of the call
-    all_served : whether some allocation is known to give every app a value
+    instance : AuctionInstance
+        The auction.
+    controls : Controls
+        Settings of the call.
+    all_served : bool, optional
+        Whether some allocation is known to give every app a value.
     """
 
     def __init__(self, instance: AuctionInstance, controls: Controls, *, all_served: bool = False) -> None:
@@ -165,12 +175,10 @@ class Master:
 
         Parameters
         ----------
-        without : the group that loses an app, None for all apps
-        start : a feasible selection, to be used if nothing better is found
-
-        Returns
-        -------
-        Optimum
+        without : int or None, optional
+            The group that loses an app, None for all apps.
+        start : Counts or None, optional
+            A feasible selection, to be used if nothing better is found.
         """
         rows = self._rows(without)
         relaxed = self._relax(rows)

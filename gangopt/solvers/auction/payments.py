@@ -25,9 +25,12 @@ class Payments:
 
     Attributes
     ----------
-    shares : bounds (low, high) on c of every app
-    solves : programs that were solved for them
-    exact : whether the best product without every app was told from all others as a rational
+    shares : tuple of Payment
+        Bounds (low, high) on c of every app.
+    solves : int
+        Programs that were solved for them.
+    exact : bool
+        Whether the best product without every app was told from all others as a rational.
     """
 
     shares: tuple[Payment, ...]
@@ -50,15 +53,16 @@ def payments_of(
 
     Parameters
     ----------
-    instance : the auction
-    master : its program
-    optimum : the best selection
-    bundles : as it was placed
-    controls : settings of the call
-
-    Returns
-    -------
-    Payments
+    instance : AuctionInstance
+        The auction.
+    master : Master
+        Its program.
+    optimum : Optimum
+        The best selection.
+    bundles : tuple of Bundle
+        As it was placed.
+    controls : Controls
+        Settings of the call.
     """
     served = [i for i, bundle in enumerate(bundles) if instance.value(i, bundle)]
     if len(served) < len(bundles) or not master.goal.all_served:
@@ -101,12 +105,10 @@ def below(logarithm: float, margin: float) -> Fraction:
 
     Parameters
     ----------
-    logarithm : of the quotient
-    margin : what tolerances of the solver and rounding may have added to it
-
-    Returns
-    -------
-    Fraction
+    logarithm : float
+        Of the quotient.
+    margin : float
+        What tolerances of the solver and rounding may have added to it.
     """
     return Fraction(math.exp(logarithm - margin)) if math.isfinite(logarithm) else Fraction(0)
 
@@ -116,12 +118,10 @@ def unsettled(controls: Controls, ended: Termination | None = None) -> tuple[Ter
 
     Parameters
     ----------
-    controls : settings of the call
-    ended : why a solve for a payment stopped, None if none did
-
-    Returns
-    -------
-    Termination and str
+    controls : Controls
+        Settings of the call.
+    ended : Termination or None, optional
+        Why a solve for a payment stopped, None if none did.
     """
     reason = "some payments are only known to lie in an interval"
     if ended is None and controls.remaining() != 0:

@@ -27,10 +27,14 @@ class Ties:
 
     Attributes
     ----------
-    bundles : of each allocation found
-    complete : whether any product as good is that of one of them, or of the first
-    interrupted : whether Ctrl-C ended the search
-    solves : number of solves
+    bundles : tuple of tuple of Bundle
+        Of each allocation found.
+    complete : bool
+        Whether any product as good is that of one of them, or of the first.
+    interrupted : bool
+        Whether Ctrl-C ended the search.
+    solves : int
+        Number of solves.
     """
 
     bundles: tuple[tuple[Bundle, ...], ...]
@@ -51,11 +55,16 @@ def near_ties(
 
     Parameters
     ----------
-    model : of form `places`, with the values of its optimum; rows are added to it
-    instance : the auction
-    controls : settings of the call
-    limit : objective; products beyond it are all found
-    all_served : whether every app has a bundle with a value
+    model : object
+        Of form `places`, with the values of its optimum; rows are added to it.
+    instance : AuctionInstance
+        The auction.
+    controls : Controls
+        Settings of the call.
+    limit : float
+        Objective; products beyond it are all found.
+    all_served : bool
+        Whether every app has a bundle with a value.
 
     Returns
     -------

@@ -44,12 +44,10 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
 
     Parameters
     ----------
-    instance : an app with offers
-    controls : settings of the call
-
-    Returns
-    -------
-    Outcome
+    instance : BidInstance
+        An app with offers.
+    controls : Controls
+        Settings of the call.
     """
     begin = time.perf_counter()
     offers = range(len(instance.offer_levels))
@@ -252,10 +250,14 @@ def fastest_counts(single: Floats, spread: Floats, most: Ints, gpus: int) -> Int
 
     Parameters
     ----------
-    single : time of each job on one GPU, s, shape (n,)
-    spread : time on one GPU if slowed down as on several, s, shape (n,)
-    most : most GPUs of each job, shape (n,)
-    gpus : GPUs, at least one a job
+    single : ndarray of float
+        Time of each job on one GPU, s, shape (n,).
+    spread : ndarray of float
+        Time on one GPU if slowed down as on several, s, shape (n,).
+    most : ndarray of int
+        Most GPUs of each job, shape (n,).
+    gpus : int
+        GPUs, at least one a job.
 
     Returns
     -------
@@ -281,10 +283,14 @@ def fewest_gpus(single: Floats, spread: Floats, most: Ints, length: float) -> In
 
     Parameters
     ----------
-    single : time of each job on one GPU, s, shape (n,)
-    spread : time on one GPU if slowed down as on several, s, shape (n,)
-    most : most GPUs of each job, shape (n,)
-    length : s
+    single : ndarray of float
+        Time of each job on one GPU, s, shape (n,).
+    spread : ndarray of float
+        Time on one GPU if slowed down as on several, s, shape (n,).
+    most : ndarray of int
+        Most GPUs of each job, shape (n,).
+    length : float
+        S.
 
     Returns
     -------

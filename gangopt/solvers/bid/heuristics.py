@@ -23,11 +23,8 @@ def even(instance: BidInstance) -> BidSolution:
 
     Parameters
     ----------
-    instance : an app with offers
-
-    Returns
-    -------
-    BidSolution
+    instance : BidInstance
+        An app with offers.
     """
 
     def phase(offer: int, runs: range) -> Split:
@@ -51,11 +48,8 @@ def lpt(instance: BidInstance) -> BidSolution:
 
     Parameters
     ----------
-    instance : an app with offers
-
-    Returns
-    -------
-    BidSolution
+    instance : BidInstance
+        An app with offers.
     """
 
     def phase(offer: int, runs: range) -> Split:

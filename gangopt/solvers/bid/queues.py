@@ -43,9 +43,12 @@ class QueueSplit:
 
     Attributes
     ----------
-    queues : queue of every job
-    longest : length of the longest queue, in the unit of the times
-    bound : no split has a shorter longest queue than this
+    queues : list of int
+        Queue of every job.
+    longest : int
+        Length of the longest queue, in the unit of the times.
+    bound : int
+        No split has a shorter longest queue than this.
     """
 
     queues: list[int]
@@ -63,7 +66,8 @@ def whole_times(times: Sequence[float]) -> tuple[list[int], Fraction]:
 
     Parameters
     ----------
-    times : times, s, above 0
+    times : sequence of float
+        Times, s, above 0.
 
     Returns
     -------
@@ -87,12 +91,10 @@ def lower_bound(times: Sequence[int], gpus: int) -> int:
 
     Parameters
     ----------
-    times : whole times
-    gpus : number of GPUs
-
-    Returns
-    -------
-    int
+    times : sequence of int
+        Whole times.
+    gpus : int
+        Number of GPUs.
     """
     ordered = sorted(times, reverse=True)
     shared = (sum(ordered[k * gpus - k : k * gpus + 1]) for k in range((len(ordered) - 1) // gpus + 1))
@@ -108,13 +110,12 @@ def shortest_queues(
 
     Parameters
     ----------
-    times : whole times, above 0
-    gpus : number of GPUs
-    settings : called for the settings of each HiGHS solve, and stops by None; None for no solve at all
-
-    Returns
-    -------
-    QueueSplit
+    times : sequence of int
+        Whole times, above 0.
+    gpus : int
+        Number of GPUs.
+    settings : callable or None, optional
+        Called for the settings of each HiGHS solve, and stops by None; None for no solve at all.
     """
     best = queues_without_solver(times, gpus)
     return best if settings is None else queues_with_solver(times, gpus, best, settings)
@@ -130,13 +131,12 @@ def queues_without_solver(
 
     Parameters
     ----------
-    times : whole times, above 0
-    gpus : number of GPUs
-    stopped : whether to end with what there is
-
-    Returns
-    -------
-    QueueSplit
+    times : sequence of int
+        Whole times, above 0.
+    gpus : int
+        Number of GPUs.
+    stopped : callable, optional
+        Whether to end with what there is.
     """
     queues = longest_first(np.array(times, dtype=np.float64), gpus).tolist()
     bound = lower_bound(times, gpus)
@@ -163,12 +163,10 @@ def longest_queue(times: Sequence[int], queues: Sequence[int]) -> int:
 
     Parameters
     ----------
-    times : whole times
-    queues : queue of every job
-
-    Returns
-    -------
-    int
+    times : sequence of int
+        Whole times.
+    queues : sequence of int
+        Queue of every job.
     """
     loads: Counter[int] = Counter()
     for item, queue in zip(times, queues, strict=True):
@@ -191,15 +189,16 @@ def queues_with_solver(
 
     Parameters
     ----------
-    times : whole times, above 0
-    gpus : number of GPUs
-    best : the queues and the bound to start from
-    settings : called for the settings of each HiGHS solve, and stops by None
-    stopped : whether to end with what there is
-
-    Returns
-    -------
-    QueueSplit
+    times : sequence of int
+        Whole times, above 0.
+    gpus : int
+        Number of GPUs.
+    best : QueueSplit
+        The queues and the bound to start from.
+    settings : callable
+        Called for the settings of each HiGHS solve, and stops by None.
+    stopped : callable, optional
+        Whether to end with what there is.
     """
     from gangopt.solvers.bid.queues_flow import FlowAnswer, queues_by_flow
 

@@ -29,9 +29,12 @@ class FlowAnswer:
 
     Attributes
     ----------
-    fits : whether the jobs fit; None if the graph was too large or the solver was cut off
-    queues : queue of every job if they fit
-    outcome : of HiGHS, None if it was not asked
+    fits : bool or None
+        Whether the jobs fit; None if the graph was too large or the solver was cut off.
+    queues : list of int or None
+        Queue of every job if they fit.
+    outcome : SolverOutcome or None
+        Of HiGHS, None if it was not asked.
     """
 
     fits: bool | None
@@ -46,15 +49,16 @@ def queues_by_flow(
 
     Parameters
     ----------
-    times : whole times, above 0
-    gpus : number of queues
-    length : most length of a queue
-    settings : of HiGHS
-    relaxed : ask the linear relaxation only; `fits` then means that it does not exclude a split
-
-    Returns
-    -------
-    FlowAnswer
+    times : sequence of int
+        Whole times, above 0.
+    gpus : int
+        Number of queues.
+    length : int
+        Most length of a queue.
+    settings : SolveSettings
+        Of HiGHS.
+    relaxed : bool, optional
+        Ask the linear relaxation only; `fits` then means that it does not exclude a split.
 
     References
     ----------

@@ -35,12 +35,18 @@ def improved(
 
     Parameters
     ----------
-    times : whole times
-    queues : queue of every job
-    gpus : number of queues
-    bound : length at which to stop
-    steps : random steps
-    stopped : whether to end with what there is
+    times : sequence of int
+        Whole times.
+    queues : sequence of int
+        Queue of every job.
+    gpus : int
+        Number of queues.
+    bound : int
+        Length at which to stop.
+    steps : int, optional
+        Random steps.
+    stopped : callable, optional
+        Whether to end with what there is.
 
     Returns
     -------

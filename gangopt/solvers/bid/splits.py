@@ -21,9 +21,12 @@ def deal(work: Floats, most: Ints, gpus: int) -> Ints:
 
     Parameters
     ----------
-    work : time of each job on one GPU, s, shape (n,)
-    most : most GPUs of each job, shape (n,)
-    gpus : GPUs to deal
+    work : ndarray of float
+        Time of each job on one GPU, s, shape (n,).
+    most : ndarray of int
+        Most GPUs of each job, shape (n,).
+    gpus : int
+        GPUs to deal.
 
     Returns
     -------
@@ -51,8 +54,10 @@ def fold(work: Floats, gpus: int) -> Ints:
 
     Parameters
     ----------
-    work : time of each job on one GPU, s, shape (n,)
-    gpus : number of queues
+    work : ndarray of float
+        Time of each job on one GPU, s, shape (n,).
+    gpus : int
+        Number of queues.
 
     Returns
     -------
@@ -73,8 +78,10 @@ def longest_first(times: Floats, gpus: int) -> Ints:
 
     Parameters
     ----------
-    times : time of each job on one GPU, s, shape (n,)
-    gpus : number of queues
+    times : ndarray of float
+        Time of each job on one GPU, s, shape (n,).
+    gpus : int
+        Number of queues.
 
     Returns
     -------
@@ -101,10 +108,14 @@ def deal_to_longest(single: Floats, spread: Floats, most: Ints, gpus: int) -> In
 
     Parameters
     ----------
-    single : time of each job on one GPU, s, shape (n,)
-    spread : time on one GPU if slowed down as on several, s, shape (n,)
-    most : most GPUs of each job, shape (n,)
-    gpus : GPUs to deal, at least one a job
+    single : ndarray of float
+        Time of each job on one GPU, s, shape (n,).
+    spread : ndarray of float
+        Time on one GPU if slowed down as on several, s, shape (n,).
+    most : ndarray of int
+        Most GPUs of each job, shape (n,).
+    gpus : int
+        GPUs to deal, at least one a job.
 
     Returns
     -------

@@ -30,8 +30,10 @@ class Best:
 
     Attributes
     ----------
-    prices : shape of the grid's priced part
-    bound : minus infinity before the first
+    prices : ndarray of float
+        Shape of the grid's priced part.
+    bound : float
+        Minus infinity before the first.
     """
 
     prices: Floats
@@ -51,11 +53,16 @@ def smooth_ascent(dual: Dual, best: Best, iterations: int, scale: Floats, expire
 
     Parameters
     ----------
-    dual : differentiable
-    best : where to begin, and what was found
-    iterations : at most so many
-    scale : what each price is expected to move by, above 0
-    expired : whether to stop early
+    dual : Dual
+        Differentiable.
+    best : Best
+        Where to begin, and what was found.
+    iterations : int
+        At most so many.
+    scale : ndarray of float
+        What each price is expected to move by, above 0.
+    expired : callable
+        Whether to stop early.
     """
     from scipy.optimize import minimize
 
@@ -96,13 +103,20 @@ def supergradient_ascent(
 
     Parameters
     ----------
-    dual : concave
-    best : where to begin, and what was found
-    steps : number of evaluations
-    scale : as in `smooth_ascent`
-    expired : whether to stop early
-    ahead : part of the best bound by which the target of a step exceeds it
-    memory : share of the earlier directions in the next one
+    dual : Dual
+        Concave.
+    best : Best
+        Where to begin, and what was found.
+    steps : int
+        Number of evaluations.
+    scale : ndarray of float
+        As in `smooth_ascent`.
+    expired : callable
+        Whether to stop early.
+    ahead : float, optional
+        Part of the best bound by which the target of a step exceeds it.
+    memory : float, optional
+        Share of the earlier directions in the next one.
     """
     prices, direction, length, misses = best.prices.copy(), np.zeros_like(scale), 1.0, 0
     for _ in range(steps):

@@ -98,8 +98,10 @@ class Completion:
 
     Parameters
     ----------
-    jobs : the jobs
-    grid : intervals of constant price
+    jobs : GangJobs
+        The jobs.
+    grid : Grid
+        Intervals of constant price.
     """
 
     def __init__(self, jobs: GangJobs, grid: Grid) -> None:
@@ -117,11 +119,8 @@ class Completion:
 
         Parameters
         ----------
-        prices : weight per GPU, shape (N,)
-
-        Returns
-        -------
-        tuple of float, ndarray of shape (N,) and float
+        prices : ndarray of float
+            Weight per GPU, shape (N,).
         """
         jobs, grid = self._jobs, self._grid
         tables = _Tables.of(np.append(prices, 0.0), grid)

@@ -65,11 +65,16 @@ class JctBound:
 
     Attributes
     ----------
-    mean : s; no schedule has a smaller sum_j v_j (C_j - r_j) / sum_j v_j
-    name : the bound that proves it, one of `BOUNDS`
-    bounds : mean in s of every bound that was computed, each one proven, by name
-    jobs : number of jobs
-    seconds : wall time that it took
+    mean : float
+        S; no schedule has a smaller sum_j v_j (C_j - r_j) / sum_j v_j.
+    name : str
+        The bound that proves it, one of `BOUNDS`.
+    bounds : mapping of str to float
+        Mean in s of every bound that was computed, each one proven, by name.
+    jobs : int
+        Number of jobs.
+    seconds : float
+        Wall time that it took.
     """
 
     mean: float
@@ -83,7 +88,8 @@ class JctBound:
 
         Parameters
         ----------
-        mean : s, of a schedule of the same jobs and weights
+        mean : float
+            S, of a schedule of the same jobs and weights.
         """
         return (mean - self.mean) / self.mean
 
@@ -127,18 +133,21 @@ def jct_bound(
 
     Parameters
     ----------
-    arrival : r, s, shape (jobs,)
-    gpus : W, whole numbers from 1 to `n_gpus`, shape (jobs,)
-    duration : d, running time on W GPUs at the fastest place, s, above 0, shape (jobs,)
-    n_gpus : GPUs of the cluster
-    weight : v, from 0, shape (jobs,); None is 1 for all
-    time_limit : wall seconds after which the best bound so far is returned; None lets the fixed number of steps decide,
-        so that the bound is the same in every run
-    attained : mean of a schedule in s; once a bound is as large, there is nothing more to prove; None to try them all
-
-    Returns
-    -------
-    JctBound
+    arrival : array_like
+        R, s, shape (jobs,).
+    gpus : array_like
+        W, whole numbers from 1 to `n_gpus`, shape (jobs,).
+    duration : array_like
+        D, running time on W GPUs at the fastest place, s, above 0, shape (jobs,).
+    n_gpus : int
+        GPUs of the cluster.
+    weight : array_like or None, optional
+        V, from 0, shape (jobs,); None is 1 for all.
+    time_limit : float or None, optional
+        Wall seconds after which the best bound so far is returned; None lets the fixed number of steps decide, so
+        that the bound is the same in every run.
+    attained : float or None, optional
+        Mean of a schedule in s; once a bound is as large, there is nothing more to prove; None to try them all.
 
     Raises
     ------
@@ -182,13 +191,12 @@ def workload_jct_bound(
 
     Parameters
     ----------
-    workload : every job with a duration
-    n_gpus : GPUs of the cluster
-    weight, time_limit, attained : as in `jct_bound`
-
-    Returns
-    -------
-    JctBound
+    workload : Workload
+        Every job with a duration.
+    n_gpus : int
+        GPUs of the cluster.
+    weight, time_limit, attained : array_like or None or float or None, optional
+        As in `jct_bound`.
 
     Raises
     ------

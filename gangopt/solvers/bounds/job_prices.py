@@ -24,8 +24,10 @@ class JobPrices:
 
     Parameters
     ----------
-    jobs : the jobs; an evaluation takes jobs times intervals squared, and jobs times intervals times G, operations
-    grid : intervals of constant price, of which the last one has none
+    jobs : GangJobs
+        The jobs; an evaluation takes jobs times intervals squared, and jobs times intervals times G, operations.
+    grid : Grid
+        Intervals of constant price, of which the last one has none.
     """
 
     def __init__(self, jobs: GangJobs, grid: Grid) -> None:
@@ -44,11 +46,8 @@ class JobPrices:
 
         Parameters
         ----------
-        prices : weight, shape (jobs * N,), job by job
-
-        Returns
-        -------
-        tuple of float, ndarray of the same shape and float
+        prices : ndarray of float
+            Weight, shape (jobs * N,), job by job.
         """
         jobs, n_intervals = self._jobs, len(self._grid)
         priced = prices.reshape(len(jobs), n_intervals)

@@ -24,12 +24,18 @@ class GangJobs:
 
     Attributes
     ----------
-    arrival : r, s, shape (jobs,)
-    gpus : W, GPUs, whole numbers held as floats, shape (jobs,)
-    duration : d, s, shape (jobs,)
-    weight : v, scaled to a mean of 1, shape (jobs,)
-    n_gpus : GPUs that gangs can use at once: the largest sum of gangs that the cluster holds
-    unweighted : whether every job counts alike
+    arrival : ndarray of float
+        R, s, shape (jobs,).
+    gpus : ndarray of float
+        W, GPUs, whole numbers held as floats, shape (jobs,).
+    duration : ndarray of float
+        D, s, shape (jobs,).
+    weight : ndarray of float
+        V, scaled to a mean of 1, shape (jobs,).
+    n_gpus : float
+        GPUs that gangs can use at once: the largest sum of gangs that the cluster holds.
+    unweighted : bool
+        Whether every job counts alike.
     """
 
     arrival: Floats
@@ -54,15 +60,16 @@ def gang_jobs(
 
     Parameters
     ----------
-    arrival : s, any finite number, shape (jobs,)
-    gpus : GPUs of each gang, whole numbers from 1 to `n_gpus`, shape (jobs,)
-    duration : running time on these GPUs in s, above 0, shape (jobs,)
-    n_gpus : GPUs of the cluster
-    weight : from 0, shape (jobs,); None is 1 for all
-
-    Returns
-    -------
-    GangJobs
+    arrival : array_like
+        S, any finite number, shape (jobs,).
+    gpus : array_like
+        GPUs of each gang, whole numbers from 1 to `n_gpus`, shape (jobs,).
+    duration : array_like
+        Running time on these GPUs in s, above 0, shape (jobs,).
+    n_gpus : int
+        GPUs of the cluster.
+    weight : array_like or None, optional
+        From 0, shape (jobs,); None is 1 for all.
 
     Raises
     ------
@@ -114,8 +121,10 @@ def largest_sum(gangs: Ints, limit: int) -> int:
 
     Parameters
     ----------
-    gangs : GPUs, each at most the limit
-    limit : GPUs
+    gangs : ndarray of int
+        GPUs, each at most the limit.
+    limit : int
+        GPUs.
     """
     if int(gangs.sum()) <= limit:
         return int(gangs.sum())

@@ -18,8 +18,10 @@ def usable_gpus(gpus: npt.ArrayLike, machines: tuple[int, ...]) -> int:
 
     Parameters
     ----------
-    gpus : GPUs of each gang
-    machines : GPUs of each machine
+    gpus : array_like
+        GPUs of each gang.
+    machines : tuple of int
+        GPUs of each machine.
 
     Returns
     -------

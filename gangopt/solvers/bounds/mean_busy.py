@@ -24,8 +24,10 @@ class MeanBusy:
 
     Parameters
     ----------
-    jobs : the jobs
-    grid : intervals of constant price
+    jobs : GangJobs
+        The jobs.
+    grid : Grid
+        Intervals of constant price.
     """
 
     def __init__(self, jobs: GangJobs, grid: Grid) -> None:
@@ -38,11 +40,8 @@ class MeanBusy:
 
         Parameters
         ----------
-        prices : weight per GPU, shape (N,)
-
-        Returns
-        -------
-        tuple of float, ndarray of shape (N,) and float
+        prices : ndarray of float
+            Weight per GPU, shape (N,).
         """
         jobs, grid = self._jobs, self._grid
         lam = np.append(prices, 0.0)

@@ -21,9 +21,12 @@ class Grid:
 
     Attributes
     ----------
-    points : t, s, shape (N + 2,)
-    length : t_{k+1} - t_k, s, shape (N + 1,)
-    interval : k in which each job arrives, shape (jobs,)
+    points : ndarray of float
+        T, s, shape (N + 2,).
+    length : ndarray of float
+        t_{k+1} - t_k, s, shape (N + 1,).
+    interval : ndarray of int
+        K in which each job arrives, shape (jobs,).
     """
 
     points: Floats
@@ -46,8 +49,10 @@ class Grid:
 
         Parameters
         ----------
-        prices : shape (N,)
-        finer : the other grid
+        prices : ndarray of float
+            Shape (N,).
+        finer : Grid
+            The other grid.
         """
         middle = (finer.points[:-2] + finer.points[1:-1]) / 2
         return np.asarray(prices[np.minimum(self.at(middle), len(self) - 1)])
@@ -63,9 +68,12 @@ def finest_grid(jobs: GangJobs, completions: Floats, intervals: int) -> Floats:
 
     Parameters
     ----------
-    jobs : the jobs
-    completions : where each job is expected to complete, s
-    intervals : a multiple of every coarser grid's size, so that each [::step] of the points is a grid too
+    jobs : GangJobs
+        The jobs.
+    completions : ndarray of float
+        Where each job is expected to complete, s.
+    intervals : int
+        A multiple of every coarser grid's size, so that each [::step] of the points is a grid too.
     """
     end = float(completions.max())
     events = np.sort(np.concatenate([jobs.arrival, completions]))
@@ -98,7 +106,8 @@ def ragged(first: Ints, last: Ints) -> tuple[Ints, Ints, Ints]:
 
     Parameters
     ----------
-    first, last : shape (rows,), last > first
+    first, last : ndarray of int
+        Shape (rows,), last > first.
 
     Returns
     -------
@@ -116,7 +125,8 @@ def chunks(sizes: Ints) -> list[slice]:
 
     Parameters
     ----------
-    sizes : pairs of each row
+    sizes : ndarray of int
+        Pairs of each row.
     """
     if not len(sizes):
         return []

@@ -26,8 +26,10 @@ def shortest_remaining(jobs: GangJobs, load: Floats | None = None) -> float:
 
     Parameters
     ----------
-    jobs : of equal weights
-    load : what stands for W_j, with sum over every set of jobs that can run at once at most G; None is W
+    jobs : GangJobs
+        Of equal weights.
+    load : ndarray of float or None, optional
+        What stands for W_j, with sum over every set of jobs that can run at once at most G; None is W.
 
     Returns
     -------
@@ -76,8 +78,10 @@ def mean_busy(jobs: GangJobs, load: Floats | None = None) -> float:
 
     Parameters
     ----------
-    jobs : of any weights
-    load : as in `shortest_remaining`
+    jobs : GangJobs
+        Of any weights.
+    load : ndarray of float or None, optional
+        As in `shortest_remaining`.
 
     Returns
     -------

@@ -33,12 +33,18 @@ class Task:
 
     Attributes
     ----------
-    instance : the instance, or the name or path from which the worker loads it
-    methods : methods to run, by name or as functions; None for the decision's defaults
-    time_limit : wall seconds for each method, or None
-    rel_gap : relative gap at which exact methods may stop
-    threads : threads of the solver
-    seed : seed of every random choice
+    instance : Instance or str
+        The instance, or the name or path from which the worker loads it.
+    methods : tuple of str or Heuristic or None
+        Methods to run, by name or as functions; None for the decision's defaults.
+    time_limit : float or None
+        Wall seconds for each method, or None.
+    rel_gap : float
+        Relative gap at which exact methods may stop.
+    threads : int
+        Threads of the solver.
+    seed : int
+        Seed of every random choice.
     """
 
     instance: Instance | str
@@ -74,26 +80,37 @@ def compare(
 
     Parameters
     ----------
-    instances : instances, names, patterns of names as `parameters/*`, or paths; one alone is accepted
-    methods : methods with their options, or functions of your own `instance -> Solution`, which go by their `__name__`;
-        one alone is accepted. Each decision runs those that fit it; None runs the defaults of each decision
-    time_limit : wall seconds for each method on each instance, None for no limit
-    executor : `serial` (default), `processes`, `dask`, or any object like a `concurrent.futures.Executor`
-    rel_gap : relative gap at which exact methods may stop
-    threads : threads of the solver
-    seed : seed of every random choice
-    workers : worker processes for `processes`, None for one a core
-    scheduler : address of the Dask scheduler for `dask`
-    journal : file to which finished rows are appended; a later call with the same settings goes on from it. Not for
-        functions of your own, which may change unseen
-    on_rows : called with the rows of each finished instance, in order
+    instances : iterable of Instance, str or path-like, Instance, str or path-like
+        Instances, names, patterns of names as `parameters/*`, or paths; one alone is accepted.
+    methods : sequence of str or Heuristic, str, Heuristic or None, optional
+        Methods with their options, or functions of your own `instance -> Solution`, which go by their `__name__`;
+        one alone is accepted. Each decision runs those that fit it; None runs the defaults of each decision.
+    time_limit : float or None, optional
+        Wall seconds for each method on each instance, None for no limit.
+    executor : str, Executor or None, optional
+        `serial` (default), `processes`, `dask`, or any object like a `concurrent.futures.Executor`.
+    rel_gap : float, optional
+        Relative gap at which exact methods may stop.
+    threads : int, optional
+        Threads of the solver.
+    seed : int, optional
+        Seed of every random choice.
+    workers : int or None, optional
+        Worker processes for `processes`, None for one a core.
+    scheduler : str or None, optional
+        Address of the Dask scheduler for `dask`.
+    journal : str, path-like or None, optional
+        File to which finished rows are appended; a later call with the same settings goes on from it. Not for
+        functions of your own, which may change unseen.
+    on_rows : callable or None, optional
+        Called with the rows of each finished instance, in order.
 
     Returns
     -------
     Comparison
-        One row for every instance and method. A method that fails has a row that says why; an instance that cannot be
-        loaded, or that Ctrl-C left unfinished, has one such row. Instances of one name have their file, or else a
-        number, behind it.
+        One row for every instance and method. A method that fails has a row that says why; an instance that cannot
+        be loaded, or that Ctrl-C left unfinished, has one such row. Instances of one name have their file, or else
+        a number, behind it.
 
     Raises
     ------
@@ -143,7 +160,8 @@ def expand(
 
     Parameters
     ----------
-    instances : instances, names, patterns as `parameters/*`, or paths; a pattern that is also a file is that file
+    instances : iterable of Instance, str or path-like
+        Instances, names, patterns as `parameters/*`, or paths; a pattern that is also a file is that file.
 
     Returns
     -------
@@ -240,11 +258,8 @@ def run_task(task: Task) -> tuple[Row, ...]:
 
     Parameters
     ----------
-    task : one instance with its methods
-
-    Returns
-    -------
-    tuple of Row
+    task : Task
+        One instance with its methods.
     """
     try:
         instance = load(task.instance) if isinstance(task.instance, str) else task.instance

@@ -22,7 +22,8 @@ def method_label(method: str | Heuristic) -> str:
 
     Parameters
     ----------
-    method : name of a registered method, or a function
+    method : str or Heuristic
+        Name of a registered method, or a function.
 
     Returns
     -------
@@ -47,8 +48,10 @@ def check_own(function: Heuristic, problem: AnyProblem) -> str:
 
     Parameters
     ----------
-    function : the user's heuristic
-    problem : the decision
+    function : Heuristic
+        The user's heuristic.
+    problem : AnyProblem
+        The decision.
 
     Returns
     -------
@@ -71,7 +74,8 @@ def check_sendable(function: Heuristic) -> None:
 
     Parameters
     ----------
-    function : the user's heuristic
+    function : Heuristic
+        The user's heuristic.
 
     Raises
     ------

@@ -28,10 +28,14 @@ def scored_rows(
 
     Parameters
     ----------
-    problem : the decision
-    instance : the instance
-    results : of the methods, in order; rows of methods that failed are kept as they are
-    controls : settings for bounds that are computed for a row
+    problem : AnyProblem
+        The decision.
+    instance : Instance
+        The instance.
+    results : sequence of Result or Row
+        Of the methods, in order; rows of methods that failed are kept as they are.
+    controls : Controls
+        Settings for bounds that are computed for a row.
 
     Returns
     -------

@@ -29,13 +29,12 @@ def solve_by_form(problem: AnyProblem, instance: Instance, controls: Controls) -
 
     Parameters
     ----------
-    problem : the decision
-    instance : what is to be decided
-    controls : settings of the call; `controls.form` names the form, None takes the first linear one
-
-    Returns
-    -------
-    Outcome
+    problem : AnyProblem
+        The decision.
+    instance : Instance
+        What is to be decided.
+    controls : Controls
+        Settings of the call; `controls.form` names the form, None takes the first linear one.
 
     Raises
     ------
@@ -182,7 +181,8 @@ def settings_of(controls: Controls) -> SolveSettings:
 
     Parameters
     ----------
-    controls : settings of the call
+    controls : Controls
+        Settings of the call.
 
     Returns
     -------

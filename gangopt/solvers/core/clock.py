@@ -15,8 +15,10 @@ class Clock:
 
     Parameters
     ----------
-    seconds : wall seconds from now, None for never
-    now : reads the time, in seconds
+    seconds : float or None, optional
+        Wall seconds from now, None for never.
+    now : callable, optional
+        Reads the time, in seconds.
     """
 
     def __init__(self, seconds: float | None = None, now: Callable[[], float] = time.perf_counter) -> None:
@@ -38,8 +40,10 @@ class CountedClock(Clock):
 
     Parameters
     ----------
-    looks : how often it says that there is time
-    seconds : wall seconds from now, None for never
+    looks : int
+        How often it says that there is time.
+    seconds : float or None, optional
+        Wall seconds from now, None for never.
     """
 
     def __init__(self, looks: int, seconds: float | None = None) -> None:

@@ -20,9 +20,12 @@ class ProgressEvent:
 
     Attributes
     ----------
-    seconds : wall time since the call
-    objective : of the incumbent, None before the first
-    bound : proven bound, None before the first
+    seconds : float
+        Wall time since the call.
+    objective : float or None
+        Of the incumbent, None before the first.
+    bound : float or None
+        Proven bound, None before the first.
     """
 
     seconds: float
@@ -36,15 +39,24 @@ class Controls:
 
     Attributes
     ----------
-    time_limit : wall seconds for the whole call, None for no limit
-    rel_gap : relative gap at which a solve may stop; 0 asks for a proven optimum
-    threads : threads of the solver
-    seed : seed of every random choice
-    start : a Solution to start from, or None
-    form : the form that was asked for, None to let the method choose
-    solver : name of the solver
-    on_progress : called with every new incumbent or bound
-    started : `time.perf_counter()` at the start of the call
+    time_limit : float or None
+        Wall seconds for the whole call, None for no limit.
+    rel_gap : float
+        Relative gap at which a solve may stop; 0 asks for a proven optimum.
+    threads : int
+        Threads of the solver.
+    seed : int
+        Seed of every random choice.
+    start : object
+        A Solution to start from, or None.
+    form : str or None
+        The form that was asked for, None to let the method choose.
+    solver : str
+        Name of the solver.
+    on_progress : callable or None
+        Called with every new incumbent or bound.
+    started : float
+        `time.perf_counter()` at the start of the call.
     """
 
     time_limit: float | None = None
@@ -72,18 +84,30 @@ class Outcome:
 
     Attributes
     ----------
-    termination : why it stopped
-    solution : the best Solution, or None
-    bound : proven bound on the objective in the decision's sense, or None
-    form : form that was used, or the name of the combinatorial method
-    build_seconds : wall time to build models
-    solve_seconds : wall time inside solvers and algorithms
-    trajectory : (seconds, objective, bound) at every change
-    solver : solver used, as `highs`
-    version : its version
-    options : options given to it
-    metrics : named figures of the method, beside those of the judge
-    reason : one line on why there is no solution, or why it stopped early
+    termination : Termination
+        Why it stopped.
+    solution : object
+        The best Solution, or None.
+    bound : float or None
+        Proven bound on the objective in the decision's sense, or None.
+    form : str or None
+        Form that was used, or the name of the combinatorial method.
+    build_seconds : float
+        Wall time to build models.
+    solve_seconds : float
+        Wall time inside solvers and algorithms.
+    trajectory : tuple of tuple of float and float or None
+        (seconds, objective, bound) at every change.
+    solver : str
+        Solver used, as `highs`.
+    version : str
+        Its version.
+    options : mapping of str to object
+        Options given to it.
+    metrics : mapping of str to object
+        Named figures of the method, beside those of the judge.
+    reason : str or None
+        One line on why there is no solution, or why it stopped early.
     """
 
     termination: Termination

@@ -22,10 +22,14 @@ def uncontradicted(problem: AnyProblem, instance: Instance, outcome: Outcome, co
 
     Parameters
     ----------
-    problem : the decision
-    instance : what was to be decided
-    outcome : of an exact method
-    controls : settings of the call
+    problem : AnyProblem
+        The decision.
+    instance : Instance
+        What was to be decided.
+    outcome : Outcome
+        Of an exact method.
+    controls : Controls
+        Settings of the call.
 
     Returns
     -------

@@ -22,9 +22,12 @@ class Fit:
 
     Attributes
     ----------
-    bins : bin of every item, None if none was found
-    decided : whether the answer is certain: a packing, or the proof that none exists
-    looks : how many of the looks that were allowed are left
+    bins : list of int or None
+        Bin of every item, None if none was found.
+    decided : bool
+        Whether the answer is certain: a packing, or the proof that none exists.
+    looks : int
+        How many of the looks that were allowed are left.
     """
 
     bins: list[int] | None
@@ -43,13 +46,12 @@ def exact_fit(items: Sequence[Amounts], bins: Sequence[Amounts], looks: int = LO
 
     Parameters
     ----------
-    items : what each takes of every resource
-    bins : what each has of every resource
-    looks : most items looked at, so that the answer does not depend on the machine; each item costs one to begin with
-
-    Returns
-    -------
-    Fit
+    items : sequence of Amounts
+        What each takes of every resource.
+    bins : sequence of Amounts
+        What each has of every resource.
+    looks : int, optional
+        Most items looked at, so that the answer does not depend on the machine; each item costs one to begin with.
     """
     looks = max(0, looks - len(items))
     room = [sum(column) for column in zip(*bins, strict=True)]

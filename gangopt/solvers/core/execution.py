@@ -49,13 +49,20 @@ def run_tasks(
 
     Parameters
     ----------
-    function : runs one task; must not raise
-    tasks : what to run
-    executor : `serial`, `processes`, `dask`, None (serial) or an executor object
-    workers : worker processes, None for one a core
-    scheduler : address of the Dask scheduler
-    journal_path : file to which finished rows are appended, one JSON line a task
-    on_rows : called with the rows of each finished task, in the order of the tasks
+    function : callable
+        Runs one task; must not raise.
+    tasks : sequence of T
+        What to run.
+    executor : str, Executor or None
+        `serial`, `processes`, `dask`, None (serial) or an executor object.
+    workers : int or None
+        Worker processes, None for one a core.
+    scheduler : str or None
+        Address of the Dask scheduler.
+    journal_path : Path or None
+        File to which finished rows are appended, one JSON line a task.
+    on_rows : callable or None
+        Called with the rows of each finished task, in the order of the tasks.
 
     Returns
     -------

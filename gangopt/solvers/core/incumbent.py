@@ -21,14 +21,22 @@ class Incumbent:
 
     Attributes
     ----------
-    instance, controls : what is solved, and how
-    solution, objective, bound : best solution, its objective by the judge, and the best proven bound; infinite without
-    trajectory : (seconds, objective, bound) at every change
-    build_seconds : wall time to build models
-    version : of HiGHS, once it has solved something
-    options : given to HiGHS
-    metrics : named figures of the method
-    begun : seconds since the start of the call when the method began
+    instance, controls : object or Controls
+        What is solved, and how.
+    solution, objective, bound : object or float
+        Best solution, its objective by the judge, and the best proven bound; infinite without.
+    trajectory : list of tuple of float and float or None
+        (seconds, objective, bound) at every change.
+    build_seconds : float
+        Wall time to build models.
+    version : str
+        Of HiGHS, once it has solved something.
+    options : mapping of str to object
+        Given to HiGHS.
+    metrics : dict of str to object
+        Named figures of the method.
+    begun : float
+        Seconds since the start of the call when the method began.
     """
 
     instance: Any
@@ -51,8 +59,10 @@ class Incumbent:
 
         Parameters
         ----------
-        solution : a feasible solution, or None
-        bound : a proven bound, or None
+        solution : object, optional
+            A feasible solution, or None.
+        bound : float or None, optional
+            A proven bound, or None.
         """
         before = (self.objective, self.bound)
         if solution is not None:
@@ -81,13 +91,12 @@ class Incumbent:
 
         Parameters
         ----------
-        termination : why the method stopped
-        reason : one line on it, or None
-        form : the form that HiGHS solved last, or what the method calls its own way
-
-        Returns
-        -------
-        Outcome
+        termination : Termination
+            Why the method stopped.
+        reason : str or None
+            One line on it, or None.
+        form : str
+            The form that HiGHS solved last, or what the method calls its own way.
         """
         return Outcome(
             termination=termination,

@@ -40,8 +40,10 @@ def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
 
     Parameters
     ----------
-    path : the file
-    tasks : tasks of the comparison, data classes
+    path : Path
+        The file.
+    tasks : sequence of object
+        Tasks of the comparison, data classes.
 
     Yields
     ------
@@ -51,8 +53,8 @@ def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
     Raises
     ------
     InputError
-        If another process has it, or the file belongs to another comparison, is no journal at all, or cannot be read or
-        written.
+        If another process has it, or the file belongs to another comparison, is no journal at all, or cannot be
+        read or written.
     """
     fingerprint = _fingerprint(tasks)
     with locked(path), _continued(path, fingerprint, len(tasks)) as (done, append):
@@ -64,7 +66,8 @@ def discard(path: Path) -> None:
 
     Parameters
     ----------
-    path : the file
+    path : Path
+        The file.
     """
     if path.exists():
         with contextlib.suppress(InputError), locked(path):

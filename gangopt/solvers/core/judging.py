@@ -35,9 +35,12 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
 
     Parameters
     ----------
-    function : the heuristic
-    instance : what is to be decided
-    options : its options, its seed included if it takes one
+    function : callable
+        The heuristic.
+    instance : Instance
+        What is to be decided.
+    options : dict of str to object
+        Its options, its seed included if it takes one.
 
     Returns
     -------
@@ -70,15 +73,16 @@ def judged_result(problem: AnyProblem, instance: Instance, name: str, outcome: O
 
     Parameters
     ----------
-    problem : the decision
-    instance : what was to be decided
-    name : canonical name of the method that ran
-    outcome : what it returned
-    controls : the settings of the call
-
-    Returns
-    -------
-    Result
+    problem : AnyProblem
+        The decision.
+    instance : Instance
+        What was to be decided.
+    name : str
+        Canonical name of the method that ran.
+    outcome : Outcome
+        What it returned.
+    controls : Controls
+        The settings of the call.
 
     Raises
     ------

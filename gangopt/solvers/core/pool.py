@@ -32,7 +32,8 @@ class Lost:
 
     Attributes
     ----------
-    reason : one line that says what happened
+    reason : str
+        One line that says what happened.
     """
 
     reason: str
@@ -46,9 +47,12 @@ def run_in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: in
 
     Parameters
     ----------
-    function : runs one task; can be sent to another process, as the tasks and the answers can
-    tasks : what to run
-    workers : processes at a time
+    function : callable
+        Runs one task; can be sent to another process, as the tasks and the answers can.
+    tasks : sequence of T
+        What to run.
+    workers : int
+        Processes at a time.
 
     Yields
     ------
@@ -69,8 +73,10 @@ class _Worker:
 
     Attributes
     ----------
-    ready : whether it has said that it waits for tasks
-    task : index of the task that it has, None if it has none
+    ready : object
+        Whether it has said that it waits for tasks.
+    task : int or None
+        Index of the task that it has, None if it has none.
     """
 
     def __init__(self) -> None:

@@ -33,7 +33,8 @@ def proof_gap(*, whole: bool) -> float:
 
     Parameters
     ----------
-    whole : whether the decision's objectives are whole numbers, which have no rounding error
+    whole : bool
+        Whether the decision's objectives are whole numbers, which have no rounding error.
 
     Returns
     -------
@@ -50,9 +51,12 @@ def absolute_gap(objective: float | None, bound: float | None, sense: Sense) -> 
 
     Parameters
     ----------
-    objective : value of a solution, in the decision's unit, or None
-    bound : proven bound in the same unit, or None
-    sense : `minimise` or `maximise`
+    objective : float or None
+        Value of a solution, in the decision's unit, or None.
+    bound : float or None
+        Proven bound in the same unit, or None.
+    sense : Sense
+        `minimise` or `maximise`.
 
     Returns
     -------
@@ -72,9 +76,12 @@ def relative_gap(objective: float | None, bound: float | None, sense: Sense) -> 
 
     Parameters
     ----------
-    objective : value of a solution, in the decision's unit, or None
-    bound : proven bound in the same unit, or None
-    sense : `minimise` or `maximise`
+    objective : float or None
+        Value of a solution, in the decision's unit, or None.
+    bound : float or None
+        Proven bound in the same unit, or None.
+    sense : Sense
+        `minimise` or `maximise`.
 
     Returns
     -------
@@ -94,10 +101,14 @@ def is_proven(objective: float | None, bound: float | None, sense: Sense, *, who
 
     Parameters
     ----------
-    objective : value of a solution, or None
-    bound : proven bound in the same unit, or None
-    sense : `minimise` or `maximise`
-    whole : whether the decision's objectives are whole numbers, which must be equal
+    objective : float or None
+        Value of a solution, or None.
+    bound : float or None
+        Proven bound in the same unit, or None.
+    sense : Sense
+        `minimise` or `maximise`.
+    whole : bool, optional
+        Whether the decision's objectives are whole numbers, which must be equal.
 
     Returns
     -------
@@ -114,14 +125,14 @@ def is_contradicted(objective: float | None, bound: float | None, sense: Sense, 
 
     Parameters
     ----------
-    objective : value of a solution, or None
-    bound : what is claimed to be a proven bound in the same unit, or None
-    sense : `minimise` or `maximise`
-    whole : whether the decision's objectives are whole numbers, which have no rounding error
-
-    Returns
-    -------
-    bool
+    objective : float or None
+        Value of a solution, or None.
+    bound : float or None
+        What is claimed to be a proven bound in the same unit, or None.
+    sense : Sense
+        `minimise` or `maximise`.
+    whole : bool, optional
+        Whether the decision's objectives are whole numbers, which have no rounding error.
     """
     gap, difference = relative_gap(objective, bound, sense), absolute_gap(objective, bound, sense)
     allowed = proof_gap(whole=whole)
@@ -134,9 +145,12 @@ class Seconds:
 
     Attributes
     ----------
-    build : building models
-    solve : inside solvers and algorithms
-    total : the whole call, judging included
+    build : float
+        Building models.
+    solve : float
+        Inside solvers and algorithms.
+    total : float
+        The whole call, judging included.
     """
 
     build: float
@@ -150,26 +164,45 @@ class Result:
 
     Attributes
     ----------
-    instance : name of the instance
-    problem : noun of the decision
-    method : canonical name of the method, options included
-    form : form or combinatorial method that was used, None for heuristics
-    termination : why it stopped: optimal, completed (a heuristic at its end), infeasible, unbounded, time_limit,
-        interrupted, error
-    solution_status : what there is: optimal, feasible, none
-    sense : minimise or maximise
-    objective : value of the solution by the judge, None without one
-    bound : proven bound on the objective, None if nothing is proven
-    abs_gap : `absolute_gap` of the two
-    rel_gap : `relative_gap` of the two
-    requested_rel_gap : the gap at which the method was allowed to stop
-    seconds : wall seconds to build, to solve, in total
-    metrics : the decision's own named figures
-    solver : solver used, empty for methods without one
-    version : its version, or gangopt's own for methods without a solver
-    options : options of the method and of the solver
-    trajectory : (seconds, objective, bound) at every change
-    reason : one line on why there is no solution or why it stopped early
+    instance : str
+        Name of the instance.
+    problem : str
+        Noun of the decision.
+    method : str
+        Canonical name of the method, options included.
+    form : str or None
+        Form or combinatorial method that was used, None for heuristics.
+    termination : Termination
+        Why it stopped: optimal, completed (a heuristic at its end), infeasible, unbounded, time_limit, interrupted,
+        error.
+    solution_status : SolutionStatus
+        What there is: optimal, feasible, none.
+    sense : Sense
+        Minimise or maximise.
+    objective : float or None
+        Value of the solution by the judge, None without one.
+    bound : float or None
+        Proven bound on the objective, None if nothing is proven.
+    abs_gap : float or None
+        `absolute_gap` of the two.
+    rel_gap : float or None
+        `relative_gap` of the two.
+    requested_rel_gap : float
+        The gap at which the method was allowed to stop.
+    seconds : Seconds
+        Wall seconds to build, to solve, in total.
+    metrics : mapping of str to object
+        The decision's own named figures.
+    solver : str
+        Solver used, empty for methods without one.
+    version : str
+        Its version, or gangopt's own for methods without a solver.
+    options : mapping of str to object
+        Options of the method and of the solver.
+    trajectory : tuple of tuple of float and float or None
+        (seconds, objective, bound) at every change.
+    reason : str or None
+        One line on why there is no solution or why it stopped early.
     """
 
     instance: str

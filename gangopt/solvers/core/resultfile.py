@@ -24,7 +24,8 @@ def result_json(result: Result) -> dict[str, Any]:
 
     Parameters
     ----------
-    result : what `solve` returned
+    result : Result
+        What `solve` returned.
 
     Returns
     -------
@@ -52,12 +53,10 @@ def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:
 
     Parameters
     ----------
-    path : a file that `solve -o` wrote, or a solution alone
-    instance : the instance that the solution is for; the judge checks it later
-
-    Returns
-    -------
-    Solution
+    path : str or path-like
+        A file that `solve -o` wrote, or a solution alone.
+    instance : Instance
+        The instance that the solution is for; the judge checks it later.
 
     Raises
     ------

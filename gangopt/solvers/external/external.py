@@ -69,10 +69,14 @@ def solve_external(
 
     Parameters
     ----------
-    model : ConcreteModel, Block or member of an indexed Block
-    solver_name : name in Pyomo's SolverFactory, one of `EXTERNAL_SOLVERS`; `gangopt_highs` is `solve_model`
-    settings : how to solve it; `options` are the solver's own and override what the settings imply
-    load : write the solution to the variables, if there is one
+    model : object
+        ConcreteModel, Block or member of an indexed Block.
+    solver_name : str
+        Name in Pyomo's SolverFactory, one of `EXTERNAL_SOLVERS`; `gangopt_highs` is `solve_model`.
+    settings : SolveSettings or None, optional
+        How to solve it; `options` are the solver's own and override what the settings imply.
+    load : bool, optional
+        Write the solution to the variables, if there is one.
 
     Returns
     -------
@@ -158,7 +162,7 @@ class _Run:
         return self._outcome(arrays, "error" if termination == "undecided" else termination, point, bound)
 
     def _unbounded_or_infeasible(self, tight: LinearArrays, claimed: str) -> Termination:
-        """Decide what an interface leaves open: is there a point at all, and a direction that improves without end?
+        """Decide what an interface leaves open: whether there is a point at all, and a direction of endless improvement.
 
         Both questions are put as models that have an optimum, so that no interface can misread the answer.
         """

@@ -23,12 +23,18 @@ class ExternalSolver:
 
     Attributes
     ----------
-    how_to_get : one line for those who do not have it
-    time_limit, rel_gap, abs_gap, threads, seed : option names, None where the solver has no such option
-    seconds : form of the time limit that the solver takes
-    fixed : options that are always given
-    reports_bound : whether the bound that Pyomo shows is a proven one
-    refusal : how a line of its log begins when it skips an option it does not know, None where it stops instead
+    how_to_get : str
+        One line for those who do not have it.
+    time_limit, rel_gap, abs_gap, threads, seed : str or str or None
+        Option names, None where the solver has no such option.
+    seconds : callable
+        Form of the time limit that the solver takes.
+    fixed : mapping of str to object
+        Options that are always given.
+    reports_bound : bool
+        Whether the bound that Pyomo shows is a proven one.
+    refusal : str or None
+        How a line of its log begins when it skips an option it does not know, None where it stops instead.
     """
 
     how_to_get: str

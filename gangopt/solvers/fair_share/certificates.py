@@ -32,8 +32,10 @@ class Envy:
 
     Attributes
     ----------
-    app, other : indices of the apps
-    rho, rho_there : of the app with its own bundle, and with the other's
+    app, other : int
+        Indices of the apps.
+    rho, rho_there : float
+        Of the app with its own bundle, and with the other's.
     """
 
     app: int
@@ -48,18 +50,29 @@ class Certificates:
 
     Attributes
     ----------
-    rho : of each app
-    pareto_efficient : whether no allocation is worse for nobody and better for somebody; None if the time ran out
-    dominating : such an allocation, GPUs of each app on each machine, or None
-    dominating_rho : rho of each app in it
-    envy_free : whether nobody prefers another's bundle
-    envy : who envies whom, by app and other
-    sharing_incentive : whether rho is at most 1 for every app
-    above_one : indices of the apps with rho above 1
-    sharing : an allocation with rho of at most 1 for every app, looked for where the property fails; None if there is
-        none
-    sharing_exists : whether there is one; None if the time ran out or the property holds anyway
-    seconds : wall time
+    rho : tuple of float
+        Of each app.
+    pareto_efficient : bool or None
+        Whether no allocation is worse for nobody and better for somebody; None if the time ran out.
+    dominating : Given or None
+        Such an allocation, GPUs of each app on each machine, or None.
+    dominating_rho : tuple of float or None
+        Rho of each app in it.
+    envy_free : bool
+        Whether nobody prefers another's bundle.
+    envy : tuple of Envy
+        Who envies whom, by app and other.
+    sharing_incentive : bool
+        Whether rho is at most 1 for every app.
+    above_one : tuple of int
+        Indices of the apps with rho above 1.
+    sharing : Given or None
+        An allocation with rho of at most 1 for every app, looked for where the property fails; None if there is
+        none.
+    sharing_exists : bool or None
+        Whether there is one; None if the time ran out or the property holds anyway.
+    seconds : float
+        Wall time.
     """
 
     rho: tuple[float, ...]
@@ -81,12 +94,18 @@ class SavedAllocation:
 
     Attributes
     ----------
-    instance : name of the instance
-    problem : noun of its decision
-    method : method that the file names, or None
-    machines : label of every machine
-    market : apps and GPUs that the certificates are about
-    rows : GPUs of each app on each machine
+    instance : str
+        Name of the instance.
+    problem : str
+        Noun of its decision.
+    method : str or None
+        Method that the file names, or None.
+    machines : tuple of str
+        Label of every machine.
+    market : Market
+        Apps and GPUs that the certificates are about.
+    rows : Given
+        GPUs of each app on each machine.
     """
 
     instance: str
@@ -102,18 +121,16 @@ def read_allocation_file(path: str | os.PathLike[str], instance: str | None = No
 
     Parameters
     ----------
-    path : the file
-    instance : name or file of the instance; None for the one that the result names
-
-    Returns
-    -------
-    SavedAllocation
+    path : str or path-like
+        The file.
+    instance : str or None, optional
+        Name or file of the instance; None for the one that the result names.
 
     Raises
     ------
     InputError
-        If the file is defective, names no instance that can be loaded, is of another decision, or its solution is not
-        feasible.
+        If the file is defective, names no instance that can be loaded, is of another decision, or its solution is
+        not feasible.
     NoSolutionError
         If the result holds no solution.
     """
@@ -150,13 +167,12 @@ def certify(market: Market, given: Sequence[Sequence[int]], controls: Controls |
 
     Parameters
     ----------
-    market : apps and GPUs
-    given : a feasible allocation, GPUs of each app on each machine, shape (apps, machines)
-    controls : time limit, threads and seed of the solver
-
-    Returns
-    -------
-    Certificates
+    market : Market
+        Apps and GPUs.
+    given : sequence of sequence of int
+        A feasible allocation, GPUs of each app on each machine, shape (apps, machines).
+    controls : Controls or None, optional
+        Time limit, threads and seed of the solver.
 
     Raises
     ------

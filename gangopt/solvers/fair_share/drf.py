@@ -25,7 +25,8 @@ def dominant_share_gpus(market: Market) -> tuple[float, ...]:
 
     Parameters
     ----------
-    market : apps and GPUs
+    market : Market
+        Apps and GPUs.
 
     Returns
     -------

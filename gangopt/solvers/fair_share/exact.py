@@ -32,9 +32,12 @@ def exact(instance: FairShareInstance, controls: Controls, *, refine: bool = Tru
 
     Parameters
     ----------
-    instance : apps and GPUs
-    controls : settings of the call
-    refine : whether to go on after the largest rho
+    instance : FairShareInstance
+        Apps and GPUs.
+    controls : Controls
+        Settings of the call.
+    refine : bool, optional
+        Whether to go on after the largest rho.
 
     Returns
     -------
@@ -173,8 +176,10 @@ class _Search:
 
         Parameters
         ----------
-        more : caps beside those settled
-        fewest_below : a value; the number of apps below it is minimised
+        more : list of _Cap
+            Caps beside those settled.
+        fewest_below : float or None, optional
+            A value; the number of apps below it is minimised.
 
         Returns
         -------

@@ -34,13 +34,12 @@ def drf(
 
     Parameters
     ----------
-    instance : apps and GPUs
-    counts : `filling` one GPU after another, or `lp`
-    placement : `adverse`, `pack` or `spread`
-
-    Returns
-    -------
-    FairShareSolution
+    instance : FairShareInstance
+        Apps and GPUs.
+    counts : {'filling', 'lp'}, optional
+        `filling` one GPU after another, or `lp`.
+    placement : Placement, optional
+        `adverse`, `pack` or `spread`.
 
     References
     ----------
@@ -63,8 +62,10 @@ def progressive_filling(market: Market, start: NDArray[np.int64] | None = None) 
 
     Parameters
     ----------
-    market : apps and GPUs
-    start : GPUs given before, shape (apps,); None for none
+    market : Market
+        Apps and GPUs.
+    start : ndarray of int or None, optional
+        GPUs given before, shape (apps,); None for none.
 
     Returns
     -------
@@ -95,11 +96,8 @@ def max_min_rho(instance: FairShareInstance) -> FairShareSolution:
 
     Parameters
     ----------
-    instance : apps and GPUs
-
-    Returns
-    -------
-    FairShareSolution
+    instance : FairShareInstance
+        Apps and GPUs.
     """
     return FairShareSolution(bundles_of(greedy_allocation(instance.market)))
 
@@ -114,7 +112,8 @@ def greedy_allocation(market: Market) -> tuple[tuple[int, ...], ...]:
 
     Parameters
     ----------
-    market : apps and GPUs
+    market : Market
+        Apps and GPUs.
 
     Returns
     -------
@@ -184,12 +183,10 @@ def equal(instance: FairShareInstance, *, placement: Placement = "pack") -> Fair
 
     Parameters
     ----------
-    instance : apps and GPUs
-    placement : `adverse`, `pack` or `spread`
-
-    Returns
-    -------
-    FairShareSolution
+    instance : FairShareInstance
+        Apps and GPUs.
+    placement : Placement, optional
+        `adverse`, `pack` or `spread`.
     """
     market = instance.market
     counts = np.full(len(market.apps), market.total_gpus // len(market.apps))
@@ -204,12 +201,10 @@ def random(instance: FairShareInstance, *, seed: int = 0) -> FairShareSolution:
 
     Parameters
     ----------
-    instance : apps and GPUs
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    FairShareSolution
+    instance : FairShareInstance
+        Apps and GPUs.
+    seed : int, optional
+        Of numpy's default generator.
     """
     market = instance.market
     generator = np.random.default_rng(seed)

@@ -25,9 +25,12 @@ def place_counts(
 
     Parameters
     ----------
-    market : apps and GPUs
-    counts : GPUs of each app, together at most what is on offer, shape (apps,)
-    placement : which rule
+    market : Market
+        Apps and GPUs.
+    counts : ndarray of int
+        GPUs of each app, together at most what is on offer, shape (apps,).
+    placement : {'adverse', 'pack', 'spread'}
+        Which rule.
 
     Returns
     -------

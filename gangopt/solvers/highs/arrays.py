@@ -31,18 +31,30 @@ class LinearArrays:
 
     Attributes
     ----------
-    sense : `minimise` or `maximise`
-    offset : constant of the objective
-    costs : objective coefficient, one a column
-    lower, upper : bounds of the columns; -inf and inf where there is none
-    integer : True for columns that take whole numbers only
-    row_lower, row_upper : bounds of the rows; -inf and inf where there is none
-    starts : first entry of each row in `indices`, one more than rows, 0-based
-    indices : column of each entry, 0-based
-    values : coefficient of each entry
-    columns : Pyomo variables in column order; empty for arrays that come from no model
-    rows : Pyomo constraints, or names, in row order; empty for rows without names
-    row_factors : what each row has been multiplied by, None where all are 1; messages divide by it
+    sense : Sense
+        `minimise` or `maximise`.
+    offset : float
+        Constant of the objective.
+    costs : ndarray of float
+        Objective coefficient, one a column.
+    lower, upper : ndarray of float
+        Bounds of the columns; -inf and inf where there is none.
+    integer : ndarray of bool
+        True for columns that take whole numbers only.
+    row_lower, row_upper : ndarray of float
+        Bounds of the rows; -inf and inf where there is none.
+    starts : ndarray of int
+        First entry of each row in `indices`, one more than rows, 0-based.
+    indices : ndarray of int
+        Column of each entry, 0-based.
+    values : ndarray of float
+        Coefficient of each entry.
+    columns : sequence of object
+        Pyomo variables in column order; empty for arrays that come from no model.
+    rows : sequence of object
+        Pyomo constraints, or names, in row order; empty for rows without names.
+    row_factors : ndarray of float or None
+        What each row has been multiplied by, None where all are 1; messages divide by it.
     """
 
     sense: Sense
@@ -78,14 +90,22 @@ class LinearArrays:
 
         Parameters
         ----------
-        costs : objective coefficients, shape (columns,)
-        matrix : scipy sparse matrix or two-dimensional array, shape (rows, columns)
-        row_lower, row_upper : bounds of the rows, shape (rows,) or one number for all
-        lower, upper : bounds of the columns, shape (columns,) or one number for all
-        integer : True for whole-number columns, shape (columns,) or one value for all
-        sense : `minimise` or `maximise`
-        offset : constant of the objective
-        names : names of the rows, for messages; empty for none
+        costs : array_like
+            Objective coefficients, shape (columns,).
+        matrix : object
+            Scipy sparse matrix or two-dimensional array, shape (rows, columns).
+        row_lower, row_upper : array_like
+            Bounds of the rows, shape (rows,) or one number for all.
+        lower, upper : array_like
+            Bounds of the columns, shape (columns,) or one number for all.
+        integer : array_like
+            True for whole-number columns, shape (columns,) or one value for all.
+        sense : Sense, optional
+            `minimise` or `maximise`.
+        offset : float, optional
+            Constant of the objective.
+        names : sequence of str, optional
+            Names of the rows, for messages; empty for none.
 
         Returns
         -------
@@ -157,7 +177,8 @@ class LinearArrays:
 
         Parameters
         ----------
-        x : one value a column
+        x : ndarray of float
+            One value a column.
 
         Returns
         -------
@@ -171,7 +192,8 @@ class LinearArrays:
 
         Parameters
         ----------
-        x : one value a column
+        x : ndarray of float
+            One value a column.
 
         Returns
         -------

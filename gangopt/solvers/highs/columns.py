@@ -35,8 +35,10 @@ class ColumnTable:
 
     Attributes
     ----------
-    variables : Pyomo variables
-    n_own : how many of them belong to the block
+    variables : iterable of object
+        Pyomo variables.
+    n_own : object
+        How many of them belong to the block.
     """
 
     def __init__(self, variables: Iterable[Any]) -> None:
@@ -60,7 +62,8 @@ class ColumnTable:
 
         Parameters
         ----------
-        variables : Pyomo variables, repeated at will
+        variables : sequence of object
+            Pyomo variables, repeated at will.
 
         Returns
         -------
@@ -96,8 +99,10 @@ class ColumnTable:
 
         Parameters
         ----------
-        fixed : which variables are fixed
-        used : which variables appear in the objective or a constraint
+        fixed : ndarray of bool
+            Which variables are fixed.
+        used : ndarray of bool
+            Which variables appear in the objective or a constraint.
 
         Returns
         -------
@@ -137,7 +142,8 @@ def bounds_and_integrality(variables: Sequence[Any]) -> tuple[Floats, Floats, ND
 
     Parameters
     ----------
-    variables : unfixed Pyomo variables
+    variables : sequence of object
+        Unfixed Pyomo variables.
 
     Returns
     -------

@@ -53,8 +53,10 @@ def compile_model(block: Any, *, include_unused: bool = True) -> LinearArrays:  
 
     Parameters
     ----------
-    block : ConcreteModel, Block or member of an indexed Block; its active parts are read
-    include_unused : also make columns of variables of the block that appear nowhere, so that they get a value
+    block : object
+        ConcreteModel, Block or member of an indexed Block; its active parts are read.
+    include_unused : bool, optional
+        Also make columns of variables of the block that appear nowhere, so that they get a value.
 
     Returns
     -------

@@ -40,10 +40,14 @@ class Monitor:
 
     Attributes
     ----------
-    trajectory : (seconds, incumbent, bound) at each change, objective in the model's own unit
-    stopped : set when HiGHS is to stop at its next callback
-    interrupted : whether Ctrl-C was the reason
-    trusted : whether the bounds of HiGHS hold for the model as stated; if not, none is reported
+    trajectory : list of tuple of float and float or None
+        (seconds, incumbent, bound) at each change, objective in the model's own unit.
+    stopped : object
+        Set when HiGHS is to stop at its next callback.
+    interrupted : object
+        Whether Ctrl-C was the reason.
+    trusted : object
+        Whether the bounds of HiGHS hold for the model as stated; if not, none is reported.
     """
 
     def __init__(self, settings: SolveSettings, maximise: bool, scale: float) -> None:
@@ -78,8 +82,10 @@ class Monitor:
 
         Parameters
         ----------
-        incumbent : objective of the returned solution, None without one
-        bound : proven bound, None without one
+        incumbent : float or None
+            Objective of the returned solution, None without one.
+        bound : float or None
+            Proven bound, None without one.
         """
         if incumbent is not None or bound is not None:
             last = self.trajectory[-1][1:] if self.trajectory else None
@@ -179,8 +185,10 @@ def run_in_thread(work: Callable[[], T], monitor: Monitor) -> T:
 
     Parameters
     ----------
-    work : calls HiGHS
-    monitor : receives what HiGHS reports
+    work : callable
+        Calls HiGHS.
+    monitor : Monitor
+        Receives what HiGHS reports.
 
     Returns
     -------

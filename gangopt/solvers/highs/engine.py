@@ -65,7 +65,8 @@ class Engine:
 
     Parameters
     ----------
-    settings : how to solve
+    settings : SolveSettings
+        How to solve.
 
     Raises
     ------
@@ -82,9 +83,12 @@ class Engine:
 
         Parameters
         ----------
-        arrays : the model as stated
-        tight : the same, tightened, its rows scaled
-        start : a full point to start from, or None
+        arrays : LinearArrays
+            The model as stated.
+        tight : LinearArrays
+            The same, tightened, its rows scaled.
+        start : ndarray of float or None
+            A full point to start from, or None.
 
         Returns
         -------

@@ -41,7 +41,8 @@ def cost_scale(arrays: LinearArrays) -> float:
 
     Parameters
     ----------
-    arrays : the model
+    arrays : LinearArrays
+        The model.
 
     Returns
     -------
@@ -60,7 +61,8 @@ def mip_tolerance(arrays: LinearArrays) -> float:
 
     Parameters
     ----------
-    arrays : the model as HiGHS gets it
+    arrays : LinearArrays
+        The model as HiGHS gets it.
 
     Returns
     -------
@@ -81,8 +83,10 @@ def mip_options(settings: SolveSettings, arrays: LinearArrays) -> dict[str, obje
 
     Parameters
     ----------
-    settings : how to solve
-    arrays : the model as HiGHS gets it
+    settings : SolveSettings
+        How to solve.
+    arrays : LinearArrays
+        The model as HiGHS gets it.
 
     Returns
     -------
@@ -106,8 +110,10 @@ def options_for(settings: SolveSettings, scale: float = 1.0) -> dict[str, object
 
     Parameters
     ----------
-    settings : how to solve
-    scale : factor between the model's costs and those given to HiGHS
+    settings : SolveSettings
+        How to solve.
+    scale : float, optional
+        Factor between the model's costs and those given to HiGHS.
 
     Returns
     -------
@@ -129,7 +135,8 @@ class Handle:
 
     Parameters
     ----------
-    settings : how to solve
+    settings : SolveSettings
+        How to solve.
 
     Raises
     ------
@@ -156,8 +163,10 @@ class Handle:
 
         Parameters
         ----------
-        arrays : the model, checked
-        scale : factor for the costs
+        arrays : LinearArrays
+            The model, checked.
+        scale : float
+            Factor for the costs.
         """
         basis = self._highs.getBasis() if self._highs.getNumCol() == arrays.n_columns else None
         maximise = arrays.sense == "maximise"
@@ -254,8 +263,10 @@ class Handle:
 
         Parameters
         ----------
-        arrays : the model
-        monitor : of the solve
+        arrays : LinearArrays
+            The model.
+        monitor : Monitor
+            Of the solve.
         """
         limit = self._settings.time_limit
         seconds = _CONFLICT_SECONDS if limit is None else min(_CONFLICT_SECONDS, limit - monitor.seconds())

@@ -102,8 +102,10 @@ def set_options(highs: Any, options: Mapping[str, object]) -> None:  # noqa: ANN
 
     Parameters
     ----------
-    highs : HiGHS instance
-    options : values by HiGHS's own option names
+    highs : object
+        HiGHS instance.
+    options : mapping of str to object
+        Values by HiGHS's own option names.
 
     Raises
     ------
@@ -121,7 +123,8 @@ def refuse_owned(options: Mapping[str, object]) -> None:
 
     Parameters
     ----------
-    options : values by HiGHS's own option names
+    options : mapping of str to object
+        Values by HiGHS's own option names.
 
     Raises
     ------

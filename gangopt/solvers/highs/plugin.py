@@ -59,8 +59,10 @@ class PyomoHighs:
 
     Parameters
     ----------
-    options : HiGHS options for every solve of this object; later also `solver.options.threads = 2`
-    solver_io : `direct` or `python`, which is what happens anyway
+    options : mapping of str to object or None, optional
+        HiGHS options for every solve of this object; later also `solver.options.threads = 2`.
+    solver_io : str or None, optional
+        `direct` or `python`, which is what happens anyway.
     """
 
     name = "gangopt_highs"
@@ -117,24 +119,35 @@ class PyomoHighs:
 
         Parameters
         ----------
-        model : ConcreteModel or Block
-        tee : write the log of HiGHS to `sys.stdout`
-        timelimit : wall seconds
-        load_solutions : write values, duals and reduced costs to the model; else they stay in `results.solution`, from
-            where `model.solutions.load_from(results)` of the ConcreteModel takes them
-        warmstart : start from the values that the variables have
-        options : HiGHS options for this solve, beside those of the object
-        logfile : file to write the log of HiGHS to, from its beginning
-        suffixes : `dual` and `rc`, or regular expressions as `.*`; both are imported whenever the model has the Suffix
-        keepfiles, symbolic_solver_labels : accepted for Pyomo's sake; no files are written
-        report_timing : write the seconds of reading, solving and loading to `sys.stdout`
-        solver_io : `direct` or `python`, which is what happens anyway
+        model : object
+            ConcreteModel or Block.
+        tee : bool, optional
+            Write the log of HiGHS to `sys.stdout`.
+        timelimit : float, str or None, optional
+            Wall seconds.
+        load_solutions : bool, optional
+            Write values, duals and reduced costs to the model; else they stay in `results.solution`, from where
+            `model.solutions.load_from(results)` of the ConcreteModel takes them.
+        warmstart : bool, optional
+            Start from the values that the variables have.
+        options : mapping of str to object or None, optional
+            HiGHS options for this solve, beside those of the object.
+        logfile : str, Path or None, optional
+            File to write the log of HiGHS to, from its beginning.
+        suffixes : sequence of str or str, optional
+            `dual` and `rc`, or regular expressions as `.*`; both are imported whenever the model has the Suffix.
+        keepfiles, symbolic_solver_labels : bool, optional
+            Accepted for Pyomo's sake; no files are written.
+        report_timing : bool, optional
+            Write the seconds of reading, solving and loading to `sys.stdout`.
+        solver_io : str or None, optional
+            `direct` or `python`, which is what happens anyway.
 
         Returns
         -------
         pyomo.opt.SolverResults
-            Status, termination condition, bounds, and the solution when it was not loaded. The message tells what the
-            status leaves open, and which components conflict in an infeasible model.
+            Status, termination condition, bounds, and the solution when it was not loaded. The message tells what
+            the status leaves open, and which components conflict in an infeasible model.
 
         Raises
         ------

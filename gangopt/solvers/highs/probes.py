@@ -1,4 +1,4 @@
-"""Two models made from a model: how far is it from feasible, and can it improve without end?"""
+"""Two models made from a model: how far it is from feasible, and whether it can improve without end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def elastic(arrays: LinearArrays) -> LinearArrays:
 
     Parameters
     ----------
-    arrays : the model, its bounds of columns not crossed
+    arrays : LinearArrays
+        The model, its bounds of columns not crossed.
 
     Returns
     -------
@@ -44,7 +45,8 @@ def directions(arrays: LinearArrays) -> LinearArrays:
 
     Parameters
     ----------
-    arrays : the model
+    arrays : LinearArrays
+        The model.
 
     Returns
     -------

@@ -26,9 +26,12 @@ class Progress:
 
     Attributes
     ----------
-    seconds : wall time since the solve began
-    incumbent : objective of the best solution so far, None before the first
-    bound : proven bound so far, None before the first
+    seconds : float
+        Wall time since the solve began.
+    incumbent : float or None
+        Objective of the best solution so far, None before the first.
+    bound : float or None
+        Proven bound so far, None before the first.
     """
 
     seconds: float
@@ -42,15 +45,24 @@ class SolveSettings:
 
     Attributes
     ----------
-    time_limit : wall seconds, None for no limit
-    rel_gap : stop when (objective - bound) / abs(bound) is at most this; 0 asks for a proven optimum
-    abs_gap : stop when abs(objective - bound) is at most this, in the objective's unit
-    threads : threads of the solver, from 1 to 1024
-    seed : seed of the solver's own random choices
-    options : further options of the solver, by its own names
-    on_progress : called in the thread that called the solve, with each new incumbent or bound
-    log : called in the thread that called the solve, with each line of the solver's log
-    explain : whether to look for the components that conflict when a model is infeasible
+    time_limit : float or None
+        Wall seconds, None for no limit.
+    rel_gap : float
+        Stop when (objective - bound) / abs(bound) is at most this; 0 asks for a proven optimum.
+    abs_gap : float
+        Stop when abs(objective - bound) is at most this, in the objective's unit.
+    threads : int
+        Threads of the solver, from 1 to 1024.
+    seed : int
+        Seed of the solver's own random choices.
+    options : mapping of str to object
+        Further options of the solver, by its own names.
+    on_progress : callable or None
+        Called in the thread that called the solve, with each new incumbent or bound.
+    log : callable or None
+        Called in the thread that called the solve, with each line of the solver's log.
+    explain : bool
+        Whether to look for the components that conflict when a model is infeasible.
     """
 
     time_limit: float | None = None
@@ -95,21 +107,36 @@ class SolverOutcome:
 
     Attributes
     ----------
-    termination : why it stopped
-    solution_status : what there is: `optimal`, `feasible` or `none`
-    objective : of `values`, recomputed from them in the model's sense; None without a solution
-    bound : proven bound on the objective, None where the solver has none
-    values : one value a column, whole numbers rounded and checked; None without a solution
-    seconds : wall time inside the solver
-    trajectory : (seconds, incumbent, bound) at each change
-    solver : name of the solver
-    version : its version
-    options : every option it was given, by its own names
-    conflict : names of the components that cannot hold together, when infeasible and the solver can tell
-    row_duals : dual value of each row, an LP's only
-    reduced_costs : reduced cost of each column, an LP's only
-    nodes : branch-and-bound nodes, None for an LP
-    message : one line on whatever the fields above do not say, or None
+    termination : Termination
+        Why it stopped.
+    solution_status : SolutionStatus
+        What there is: `optimal`, `feasible` or `none`.
+    objective : float or None
+        Of `values`, recomputed from them in the model's sense; None without a solution.
+    bound : float or None
+        Proven bound on the objective, None where the solver has none.
+    values : ndarray of float or None
+        One value a column, whole numbers rounded and checked; None without a solution.
+    seconds : float
+        Wall time inside the solver.
+    trajectory : tuple of tuple of float and float or None
+        (seconds, incumbent, bound) at each change.
+    solver : str
+        Name of the solver.
+    version : str
+        Its version.
+    options : dict of str to object
+        Every option it was given, by its own names.
+    conflict : tuple of str
+        Names of the components that cannot hold together, when infeasible and the solver can tell.
+    row_duals : ndarray of float or None
+        Dual value of each row, an LP's only.
+    reduced_costs : ndarray of float or None
+        Reduced cost of each column, an LP's only.
+    nodes : int or None
+        Branch-and-bound nodes, None for an LP.
+    message : str or None
+        One line on whatever the fields above do not say, or None.
     """
 
     termination: Termination

@@ -53,7 +53,8 @@ def with_scaled_rows(arrays: LinearArrays) -> LinearArrays:
 
     Parameters
     ----------
-    arrays : the model, its rows not scaled before
+    arrays : LinearArrays
+        The model, its rows not scaled before.
 
     Returns
     -------
@@ -90,7 +91,8 @@ def reaches(arrays: LinearArrays) -> Floats:
 
     Parameters
     ----------
-    arrays : the model
+    arrays : LinearArrays
+        The model.
 
     Returns
     -------
@@ -109,7 +111,8 @@ def largest_terms(arrays: LinearArrays) -> Floats:
 
     Parameters
     ----------
-    arrays : the model
+    arrays : LinearArrays
+        The model.
 
     Returns
     -------
@@ -127,8 +130,10 @@ def row_extremes(starts: NDArray[np.int32], sizes: Floats) -> tuple[Floats, Floa
 
     Parameters
     ----------
-    starts : first entry of each row, one more than rows
-    sizes : absolute values of the entries
+    starts : ndarray of int
+        First entry of each row, one more than rows.
+    sizes : ndarray of float
+        Absolute values of the entries.
 
     Returns
     -------
@@ -151,8 +156,10 @@ def lost_coefficient(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW)
 
     Parameters
     ----------
-    arrays : the model as HiGHS gets it
-    dropped_below : size at or below which HiGHS drops entries
+    arrays : LinearArrays
+        The model as HiGHS gets it.
+    dropped_below : float, optional
+        Size at or below which HiGHS drops entries.
 
     Returns
     -------
@@ -184,7 +191,8 @@ def unseen_numbers(arrays: LinearArrays) -> str | None:
 
     Parameters
     ----------
-    arrays : the model as HiGHS gets it
+    arrays : LinearArrays
+        The model as HiGHS gets it.
 
     Returns
     -------
@@ -216,8 +224,10 @@ def dropped_note(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW) -> 
 
     Parameters
     ----------
-    arrays : the model as HiGHS gets it
-    dropped_below : size at or below which HiGHS drops entries
+    arrays : LinearArrays
+        The model as HiGHS gets it.
+    dropped_below : float, optional
+        Size at or below which HiGHS drops entries.
 
     Returns
     -------

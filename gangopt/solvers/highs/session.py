@@ -35,8 +35,10 @@ class Session:
 
     Parameters
     ----------
-    arrays : the model
-    settings : how to solve it
+    arrays : LinearArrays
+        The model.
+    settings : SolveSettings or None, optional
+        How to solve it.
 
     Raises
     ------
@@ -72,7 +74,8 @@ class Session:
 
         Parameters
         ----------
-        values : one finite value for every column
+        values : array_like
+            One finite value for every column.
 
         Raises
         ------
@@ -92,7 +95,8 @@ class Session:
 
         Parameters
         ----------
-        seconds : wall seconds of at least 0, None for no limit
+        seconds : float or None
+            Wall seconds of at least 0, None for no limit.
 
         Raises
         ------
@@ -118,8 +122,10 @@ class Session:
 
         Parameters
         ----------
-        columns : positions, 0-based
-        costs : new coefficients, one a position
+        columns : array_like
+            Positions, 0-based.
+        costs : array_like
+            New coefficients, one a position.
         """
         changed = _changed(self._arrays.costs, columns, costs)
         self._set(replace(self._arrays, costs=changed))
@@ -129,8 +135,10 @@ class Session:
 
         Parameters
         ----------
-        columns : positions, 0-based
-        lower, upper : new bounds, one a position or one for all
+        columns : array_like
+            Positions, 0-based.
+        lower, upper : array_like
+            New bounds, one a position or one for all.
         """
         arrays = self._arrays
         lowers, uppers = _changed(arrays.lower, columns, lower), _changed(arrays.upper, columns, upper)
@@ -141,8 +149,10 @@ class Session:
 
         Parameters
         ----------
-        rows : positions, 0-based
-        lower, upper : new bounds, one a position or one for all
+        rows : array_like
+            Positions, 0-based.
+        lower, upper : array_like
+            New bounds, one a position or one for all.
         """
         arrays = self._arrays
         lowers, uppers = _changed(arrays.row_lower, rows, lower), _changed(arrays.row_upper, rows, upper)
@@ -153,9 +163,12 @@ class Session:
 
         Parameters
         ----------
-        matrix : scipy sparse matrix or two-dimensional array, shape (new rows, columns)
-        lower, upper : bounds of the new rows, one a row or one for all
-        names : names of the new rows, for messages; empty for none
+        matrix : object
+            Scipy sparse matrix or two-dimensional array, shape (new rows, columns).
+        lower, upper : array_like
+            Bounds of the new rows, one a row or one for all.
+        names : sequence of str, optional
+            Names of the new rows, for messages; empty for none.
 
         Raises
         ------
@@ -206,9 +219,12 @@ def solve_arrays(
 
     Parameters
     ----------
-    arrays : the model
-    settings : how to solve it
-    start : one value for every column to start from, or None
+    arrays : LinearArrays
+        The model.
+    settings : SolveSettings or None, optional
+        How to solve it.
+    start : array_like or None, optional
+        One value for every column to start from, or None.
 
     Returns
     -------
@@ -232,10 +248,14 @@ def solve_model(
 
     Parameters
     ----------
-    model : ConcreteModel, Block or member of an indexed Block
-    settings : how to solve it
-    warm_start : start from the values that the variables have; every unfixed variable needs one
-    load : write the solution to the variables, if there is one
+    model : object
+        ConcreteModel, Block or member of an indexed Block.
+    settings : SolveSettings or None, optional
+        How to solve it.
+    warm_start : bool, optional
+        Start from the values that the variables have; every unfixed variable needs one.
+    load : bool, optional
+        Write the solution to the variables, if there is one.
 
     Returns
     -------
@@ -264,7 +284,8 @@ def current_values(arrays: LinearArrays) -> Floats:
 
     Parameters
     ----------
-    arrays : a compiled model
+    arrays : LinearArrays
+        A compiled model.
 
     Returns
     -------
@@ -288,8 +309,10 @@ def load_values(arrays: LinearArrays, values: ArrayLike) -> None:
 
     Parameters
     ----------
-    arrays : a compiled model
-    values : one value a column
+    arrays : LinearArrays
+        A compiled model.
+    values : array_like
+        One value a column.
 
     Raises
     ------

@@ -22,10 +22,14 @@ class Decision:
 
     Attributes
     ----------
-    termination : `optimal`, `infeasible` or `unbounded`
-    values : one value a column, None without a solution
-    conflict : names of the components that cannot hold
-    message : why, in one line
+    termination : Termination
+        `optimal`, `infeasible` or `unbounded`.
+    values : ndarray of float or None
+        One value a column, None without a solution.
+    conflict : tuple of str
+        Names of the components that cannot hold.
+    message : str or None
+        Why, in one line.
     """
 
     termination: Termination
@@ -39,7 +43,8 @@ def tightened(arrays: LinearArrays) -> LinearArrays:
 
     Parameters
     ----------
-    arrays : the model
+    arrays : LinearArrays
+        The model.
 
     Returns
     -------
@@ -65,7 +70,8 @@ def decide(arrays: LinearArrays) -> Decision | None:
 
     Parameters
     ----------
-    arrays : the model, tightened
+    arrays : LinearArrays
+        The model, tightened.
 
     Returns
     -------

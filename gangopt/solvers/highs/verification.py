@@ -30,8 +30,10 @@ def rounded(arrays: LinearArrays, x: Floats) -> Floats:
 
     Parameters
     ----------
-    arrays : the model
-    x : one value a column, as a solver returned it
+    arrays : LinearArrays
+        The model.
+    x : ndarray of float
+        One value a column, as a solver returned it.
 
     Returns
     -------
@@ -48,9 +50,12 @@ def violation(arrays: LinearArrays, x: Floats, original: Floats | None = None) -
 
     Parameters
     ----------
-    arrays : the model
-    x : one value a column
-    original : the point before rounding; no value may have moved by more than the integrality tolerance
+    arrays : LinearArrays
+        The model.
+    x : ndarray of float
+        One value a column.
+    original : ndarray of float or None, optional
+        The point before rounding; no value may have moved by more than the integrality tolerance.
 
     Returns
     -------
@@ -102,8 +107,10 @@ def fixed_integers(arrays: LinearArrays, x: Floats) -> LinearArrays:
 
     Parameters
     ----------
-    arrays : the model
-    x : a point with whole numbers where they are asked for
+    arrays : LinearArrays
+        The model.
+    x : ndarray of float
+        A point with whole numbers where they are asked for.
 
     Returns
     -------

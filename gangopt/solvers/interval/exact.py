@@ -87,8 +87,10 @@ def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
 
     Parameters
     ----------
-    instance : the interval
-    controls : settings of the call
+    instance : IntervalInstance
+        The interval.
+    controls : Controls
+        Settings of the call.
 
     Returns
     -------
@@ -228,8 +230,10 @@ def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
 
     Parameters
     ----------
-    allocation : method of decision `allocation`
-    placement : method of decision `placement`
+    allocation : str
+        Method of decision `allocation`.
+    placement : str
+        Method of decision `placement`.
 
     Returns
     -------
@@ -280,13 +284,12 @@ class _Turns:
 
         Parameters
         ----------
-        method : method of the decision
-        instance : what is to be decided
-        options : of the method
-
-        Returns
-        -------
-        the decision's Solution
+        method : object
+            Method of the decision.
+        instance : object
+            What is to be decided.
+        options : dict of str to object
+            Of the method.
         """
         if self.termination == "interrupted":
             raise _Stop("interrupted")

@@ -32,13 +32,12 @@ def in_turn(instance: IntervalInstance, allocate: Allocate, place: Place) -> Int
 
     Parameters
     ----------
-    instance : the interval
-    allocate : from an allocation instance to its solution
-    place : from a placement instance to its solution
-
-    Returns
-    -------
-    IntervalSolution
+    instance : IntervalInstance
+        The interval.
+    allocate : Allocate
+        From an allocation instance to its solution.
+    place : Place
+        From a placement instance to its solution.
     """
     jobs = admitted(instance)
     if len(jobs) == len(instance.allocation.jobs):
@@ -58,14 +57,14 @@ def retry(
 
     Parameters
     ----------
-    instance : the interval
-    allocation : heuristic of decision `allocation`
-    placement : heuristic of decision `placement`
-    step : share of the capacities, from 0.01 to 1
-
-    Returns
-    -------
-    IntervalSolution
+    instance : IntervalInstance
+        The interval.
+    allocation : str, optional
+        Heuristic of decision `allocation`.
+    placement : str, optional
+        Heuristic of decision `placement`.
+    step : float, optional
+        Share of the capacities, from 0.01 to 1.
 
     Raises
     ------
@@ -85,11 +84,8 @@ def attempts(
 
     Parameters
     ----------
-    instance, allocation, placement, step : as `retry`
-
-    Yields
-    ------
-    IntervalSolution
+    instance, allocation, placement, step : IntervalInstance or str or float
+        As `retry`.
     """
     both = problems[instance.noun].method(f"{allocation}+{placement}")[0]
     if both.exact or both.takes_seed():
@@ -132,7 +128,8 @@ def admitted(instance: IntervalInstance) -> list[int]:
 
     Parameters
     ----------
-    instance : the interval
+    instance : IntervalInstance
+        The interval.
 
     Returns
     -------
@@ -158,8 +155,10 @@ def pair(allocation: str, placement: str) -> Callable[..., IntervalSolution]:
 
     Parameters
     ----------
-    allocation : heuristic of decision `allocation`
-    placement : heuristic of decision `placement`
+    allocation : str
+        Heuristic of decision `allocation`.
+    placement : str
+        Heuristic of decision `placement`.
 
     Returns
     -------
@@ -181,12 +180,10 @@ def split_options(first: Method, second: Method, options: dict[str, Any]) -> tup
 
     Parameters
     ----------
-    first, second : the methods; no option of one is named like one of the other, but for `seed`
-    options : options of both
-
-    Returns
-    -------
-    tuple of two dict
+    first, second : Method
+        The methods; no option of one is named like one of the other, but for `seed`.
+    options : dict of str to object
+        Options of both.
     """
     return tuple(  # type: ignore[return-value]
         {name: value for name, value in options.items() if name in _parameters(method)} for method in (first, second)
@@ -203,8 +200,10 @@ def signed(run: Callable[..., Any], methods: tuple[Method, Method]) -> Callable[
 
     Parameters
     ----------
-    run : function of leading parameters and `**options`
-    methods : the methods whose options it takes
+    run : callable
+        Function of leading parameters and `**options`.
+    methods : tuple of Method
+        The methods whose options it takes.
 
     Returns
     -------

@@ -36,15 +36,14 @@ def priced(
 
     Parameters
     ----------
-    instance : the interval
-    data : its choices
-    objective : of the known solution; infinite without one
-    time_limit : seconds for the linear relaxation; prices that are not the best give a weaker bound that still holds
-
-    Returns
-    -------
-    bound : seconds, None where a job must be paused or has no choice
-    data : fewer choices; the same where the known solution pauses a job
+    instance : IntervalInstance
+        The interval.
+    data : IntervalData
+        Its choices.
+    objective : float
+        Of the known solution; infinite without one.
+    time_limit : float or None, optional
+        Seconds for the linear relaxation; prices that are not the best give a weaker bound that still holds.
     """
     if instance.fewest_paused or not all(data.choices):
         return None, data
@@ -117,8 +116,10 @@ def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | N
 
     Parameters
     ----------
-    instance : the interval
-    controls : settings of the call
+    instance : IntervalInstance
+        The interval.
+    controls : Controls
+        Settings of the call.
 
     Returns
     -------

@@ -34,14 +34,22 @@ class Reduced:
 
     Attributes
     ----------
-    machines : indices in the instance, shape (n,)
-    traffic : t_i / M, shape (n,)
-    most_workers : workers that fit by GPUs and resources, at most W, shape (n,)
-    sizes : s_j / M from the largest to the least, shape (servers,)
-    order : parameter server of each entry of `sizes`
-    workers : W
-    background : max_i t_i / M over all machines of the instance
-    scale : M, MiB
+    machines : ndarray
+        Indices in the instance, shape (n,).
+    traffic : ndarray
+        t_i / M, shape (n,).
+    most_workers : ndarray
+        Workers that fit by GPUs and resources, at most W, shape (n,).
+    sizes : ndarray
+        s_j / M from the largest to the least, shape (servers,).
+    order : ndarray
+        Parameter server of each entry of `sizes`.
+    workers : int
+        W.
+    background : float
+        max_i t_i / M over all machines of the instance.
+    scale : float
+        M, MiB.
     """
 
     machines: np.ndarray
@@ -64,12 +72,10 @@ def reduce_machines(instance: NetworkPlacementInstance, clock: Clock | None = No
 
     Parameters
     ----------
-    instance : machines and job
-    clock : when to stop; machines that were not looked at until then are kept
-
-    Returns
-    -------
-    Reduced
+    instance : NetworkPlacementInstance
+        Machines and job.
+    clock : Clock or None, optional
+        When to stop; machines that were not looked at until then are kept.
     """
     assert instance.free_capacity is not None
     assert instance.worker_demand is not None
@@ -125,9 +131,12 @@ def lower_bound(reduced: Reduced, highest: float, clock: Clock | None = None) ->
 
     Parameters
     ----------
-    reduced : machines and job
-    highest : a level at which a placement is known, in model sizes
-    clock : when to stop; the bound reached until then holds
+    reduced : Reduced
+        Machines and job.
+    highest : float
+        A level at which a placement is known, in model sizes.
+    clock : Clock or None, optional
+        When to stop; the bound reached until then holds.
 
     Returns
     -------

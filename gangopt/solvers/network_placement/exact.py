@@ -52,13 +52,12 @@ def exact(
 
     Parameters
     ----------
-    instance : machines and job
-    controls : settings of the call
-    search : how the level models close the gap
-
-    Returns
-    -------
-    Outcome
+    instance : NetworkPlacementInstance
+        Machines and job.
+    controls : Controls
+        Settings of the call.
+    search : {'window', 'bisection'}, optional
+        How the level models close the gap.
 
     Raises
     ------

@@ -25,12 +25,10 @@ def packlimit(instance: NetworkPlacementInstance, *, limit: float = LIMIT) -> Ne
 
     Parameters
     ----------
-    instance : machines and job
-    limit : PACKLIMIT, compared with the instance's `skew`
-
-    Returns
-    -------
-    NetworkPlacementSolution
+    instance : NetworkPlacementInstance
+        Machines and job.
+    limit : float, optional
+        PACKLIMIT, compared with the instance's `skew`.
 
     Raises
     ------
@@ -57,11 +55,8 @@ def consolidate(instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
 
     Parameters
     ----------
-    instance : machines and job
-
-    Returns
-    -------
-    NetworkPlacementSolution
+    instance : NetworkPlacementInstance
+        Machines and job.
 
     Raises
     ------
@@ -76,12 +71,10 @@ def random(instance: NetworkPlacementInstance, *, seed: int = 0) -> NetworkPlace
 
     Parameters
     ----------
-    instance : machines and job
-    seed : seed of the random choice
-
-    Returns
-    -------
-    NetworkPlacementSolution
+    instance : NetworkPlacementInstance
+        Machines and job.
+    seed : int, optional
+        Seed of the random choice.
 
     Raises
     ------
@@ -106,11 +99,8 @@ def greedy_load(instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
 
     Parameters
     ----------
-    instance : machines and job
-
-    Returns
-    -------
-    NetworkPlacementSolution
+    instance : NetworkPlacementInstance
+        Machines and job.
 
     Raises
     ------

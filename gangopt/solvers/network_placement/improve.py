@@ -28,11 +28,16 @@ def improve(packer: Packer, reduced: Reduced, best: Packing, low: float, seed: i
 
     Parameters
     ----------
-    packer : worker counts for given hosts; where its clock expires, this ends with what it has
-    reduced : machines and job
-    best : the placement to improve
-    low : a level that cannot be beaten, in model sizes
-    seed : of the disturbances
+    packer : Packer
+        Worker counts for given hosts; where its clock expires, this ends with what it has.
+    reduced : Reduced
+        Machines and job.
+    best : Packing
+        The placement to improve.
+    low : float
+        A level that cannot be beaten, in model sizes.
+    seed : int, optional
+        Of the disturbances.
 
     Returns
     -------

@@ -28,9 +28,12 @@ class Packing:
 
     Attributes
     ----------
-    hosts : machine of each server, servers by falling size
-    workers : workers of each machine
-    level : largest load in model sizes, background included
+    hosts : ndarray
+        Machine of each server, servers by falling size.
+    workers : ndarray
+        Workers of each machine.
+    level : float
+        Largest load in model sizes, background included.
     """
 
     hosts: np.ndarray
@@ -51,9 +54,12 @@ class Packer:
 
     Parameters
     ----------
-    instance : machines and job
-    reduced : its machines that matter
-    clock : every method raises OutOfTime when it has expired
+    instance : NetworkPlacementInstance
+        Machines and job.
+    reduced : Reduced
+        Its machines that matter.
+    clock : Clock or None, optional
+        Every method raises OutOfTime when it has expired.
     """
 
     def __init__(self, instance: NetworkPlacementInstance, reduced: Reduced, clock: Clock | None = None) -> None:
@@ -68,8 +74,10 @@ class Packer:
 
         Parameters
         ----------
-        level : largest load allowed, in model sizes
-        rule : one of `RULES`; ties go to the lowest index
+        level : float
+            Largest load allowed, in model sizes.
+        rule : str
+            One of `RULES`; ties go to the lowest index.
 
         Returns
         -------
@@ -135,11 +143,8 @@ class Packer:
 
         Parameters
         ----------
-        hosts : machine of each server, servers by falling size
-
-        Returns
-        -------
-        Packing or None
+        hosts : ndarray
+            Machine of each server, servers by falling size.
         """
         reduced = self._reduced
         held = np.bincount(hosts, reduced.sizes, minlength=len(reduced.traffic))

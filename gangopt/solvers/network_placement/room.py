@@ -28,8 +28,10 @@ class Room:
 
     Parameters
     ----------
-    instance : machines and job
-    workers : workers already placed on every machine, None for none
+    instance : NetworkPlacementInstance
+        Machines and job.
+    workers : ndarray or None, optional
+        Workers already placed on every machine, None for none.
     """
 
     def __init__(self, instance: NetworkPlacementInstance, workers: np.ndarray | None = None) -> None:

@@ -41,12 +41,18 @@ class NetworkJob:
 
     Attributes
     ----------
-    name : name of the job
-    arrival : when it asks to be placed, s
-    departure : when it gives back its GPUs and its traffic ends, s; infinite if it stays
-    workers : W
-    ps_sizes : size of each parameter server, MiB
-    skew : largest tensor over model size, None for largest server over model size
+    name : str
+        Name of the job.
+    arrival : float
+        When it asks to be placed, s.
+    departure : float
+        When it gives back its GPUs and its traffic ends, s; infinite if it stays.
+    workers : int
+        W.
+    ps_sizes : tuple of float
+        Size of each parameter server, MiB.
+    skew : float or None
+        Largest tensor over model size, None for largest server over model size.
     """
 
     name: str
@@ -70,14 +76,23 @@ class Placed:
 
     Attributes
     ----------
-    job : name of the job
-    arrival : s
-    solution : where it runs, None if it was turned away
-    largest_load : of all machines just after the arrival, MiB per iteration
-    own_load : max_i T_i over the machines that host a task of the job, MiB per iteration; None if turned away
-    bound : largest load that no placement of this job, with the others as they are, can undercut; None if not asked for
-    machines_used, cross_machine_traffic : of the job, MiB per iteration; None if turned away
-    reason : why it was turned away, or None
+    job : str
+        Name of the job.
+    arrival : float
+        S.
+    solution : NetworkPlacementSolution or None
+        Where it runs, None if it was turned away.
+    largest_load : float
+        Of all machines just after the arrival, MiB per iteration.
+    own_load : float or None
+        max_i T_i over the machines that host a task of the job, MiB per iteration; None if turned away.
+    bound : float or None
+        Largest load that no placement of this job, with the others as they are, can undercut; None if not asked
+        for.
+    machines_used, cross_machine_traffic : int or None or float or None
+        Of the job, MiB per iteration; None if turned away.
+    reason : str or None
+        Why it was turned away, or None.
     """
 
     job: str
@@ -97,8 +112,10 @@ class NetworkSequence:
 
     Attributes
     ----------
-    method : the method with its options
-    placed : one record for every arrival, in order
+    method : str
+        The method with its options.
+    placed : tuple of Placed
+        One record for every arrival, in order.
     """
 
     method: str
@@ -137,16 +154,18 @@ def place_sequence(
 
     Parameters
     ----------
-    cluster : machines with GPUs, all free and without traffic at first
-    jobs : the jobs; arrivals at one time are taken in this order
-    method : a method of `network_placement`, as `packlimit?limit=0.3` or `exact`
-    bounds : also prove, after the method's own past, how low the largest load could be kept at each arrival
-    time_limit, rel_gap : of every exact solve
-    seed : of the first arrival; every arrival adds 1
-
-    Returns
-    -------
-    NetworkSequence
+    cluster : Cluster
+        Machines with GPUs, all free and without traffic at first.
+    jobs : sequence of NetworkJob
+        The jobs; arrivals at one time are taken in this order.
+    method : str
+        A method of `network_placement`, as `packlimit?limit=0.3` or `exact`.
+    bounds : bool, optional
+        Also prove, after the method's own past, how low the largest load could be kept at each arrival.
+    time_limit, rel_gap : float or None or float, optional
+        Of every exact solve.
+    seed : int, optional
+        Of the first arrival; every arrival adds 1.
 
     Raises
     ------
@@ -184,12 +203,10 @@ def compare_sequences(
 
     Parameters
     ----------
-    cluster, jobs, time_limit, rel_gap, seed : as in `place_sequence`
-    methods : the methods
-
-    Returns
-    -------
-    tuple of NetworkSequence
+    cluster, jobs, time_limit, rel_gap, seed : Cluster or sequence of NetworkJob or float or None or float or int
+        As in `place_sequence`.
+    methods : sequence of str, optional
+        The methods.
     """
     limits = {"time_limit": time_limit, "rel_gap": rel_gap}
     return tuple(place_sequence(cluster, jobs, method, seed=seed, **limits) for method in methods)  # type: ignore[arg-type]
@@ -205,11 +222,8 @@ def figure3_jobs(model: str) -> tuple[NetworkJob, ...]:
 
     Parameters
     ----------
-    model : one of the ten networks
-
-    Returns
-    -------
-    tuple of NetworkJob
+    model : str
+        One of the ten networks.
 
     References
     ----------
@@ -233,15 +247,16 @@ def random_jobs(
 
     Parameters
     ----------
-    count : number of jobs
-    gap, duration : means, s
-    workers : worker counts, equally likely
-    mapping : how tensors go to parameter servers
-    seed : seed of the generator
-
-    Returns
-    -------
-    tuple of NetworkJob
+    count : int
+        Number of jobs.
+    gap, duration : float, optional
+        Means, s.
+    workers : sequence of int, optional
+        Worker counts, equally likely.
+    mapping : Mapping, optional
+        How tensors go to parameter servers.
+    seed : int, optional
+        Seed of the generator.
     """
     generator = np.random.default_rng(seed)
     arrivals = np.cumsum(generator.exponential(gap, count))

@@ -17,8 +17,10 @@ def level_counts(instance: ParametersInstance, requests: int | None) -> list[Par
 
     Parameters
     ----------
-    instance : blocks and servers
-    requests : most requests, None for no limit
+    instance : ParametersInstance
+        Blocks and servers.
+    requests : int or None
+        Most requests, None for no limit.
 
     Returns
     -------
@@ -43,8 +45,10 @@ def even_split(instance: ParametersInstance, clock: Clock | None = None) -> Para
 
     Parameters
     ----------
-    instance : blocks and servers
-    clock : when to stop
+    instance : ParametersInstance
+        Blocks and servers.
+    clock : Clock or None, optional
+        When to stop.
 
     Returns
     -------

@@ -28,10 +28,14 @@ def is_least_difference(sizes: Sequence[int], servers: int, difference: int, sec
 
     Parameters
     ----------
-    sizes : parameters of every block, at least 1
-    servers : p
-    difference : D, parameters
-    seconds : wall time for HiGHS, None for no limit
+    sizes : sequence of int
+        Parameters of every block, at least 1.
+    servers : int
+        P.
+    difference : int
+        D, parameters.
+    seconds : float or None, optional
+        Wall time for HiGHS, None for no limit.
 
     Returns
     -------

@@ -27,11 +27,16 @@ class FrontierPoint:
 
     Attributes
     ----------
-    requests : most requests
-    size_difference : of the solution, in parameters
-    bound : no assignment with at most that many requests has less, in parameters
-    proven : whether both are equal
-    solution : an assignment that attains the point
+    requests : int
+        Most requests.
+    size_difference : int
+        Of the solution, in parameters.
+    bound : int
+        No assignment with at most that many requests has less, in parameters.
+    proven : bool
+        Whether both are equal.
+    solution : ParametersSolution
+        An assignment that attains the point.
     """
 
     requests: int
@@ -60,15 +65,15 @@ def exact(
 
     Parameters
     ----------
-    instance : blocks and servers
-    controls : settings of the call
-    order : objectives joined by +, of `size_difference`, `requests`, `request_difference`; None for
-        `requests+size_difference`, or `size_difference+requests` if `requests` is given
-    requests : most requests, None for no limit
-
-    Returns
-    -------
-    Outcome
+    instance : ParametersInstance
+        Blocks and servers.
+    controls : Controls
+        Settings of the call.
+    order : str or None, optional
+        Objectives joined by +, of `size_difference`, `requests`, `request_difference`; None for
+        `requests+size_difference`, or `size_difference+requests` if `requests` is given.
+    requests : int or None, optional
+        Most requests, None for no limit.
 
     Raises
     ------
@@ -130,8 +135,10 @@ def frontier(instance: ParametersInstance, *, time_limit: float | None = None) -
 
     Parameters
     ----------
-    instance : blocks and servers
-    time_limit : wall seconds, None for no limit; what is open then is reported with both bounds
+    instance : ParametersInstance
+        Blocks and servers.
+    time_limit : float or None, optional
+        Wall seconds, None for no limit; what is open then is reported with both bounds.
 
     Returns
     -------
@@ -181,8 +188,10 @@ def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome
 
     Parameters
     ----------
-    instance : blocks and servers
-    controls : settings of the call
+    instance : ParametersInstance
+        Blocks and servers.
+    controls : Controls
+        Settings of the call.
 
     Returns
     -------
@@ -214,11 +223,15 @@ def row_bound(
 
     Parameters
     ----------
-    instance : blocks and servers
-    score : of the row's solution
-    controls : settings of the call; without a time limit the work is limited too, and nothing is done twice in one
-        process
-    proven : scores of other rows with the bounds proven there; one with as many requests or more holds here too
+    instance : ParametersInstance
+        Blocks and servers.
+    score : Score
+        Of the row's solution.
+    controls : Controls
+        Settings of the call; without a time limit the work is limited too, and nothing is done twice in one
+        process.
+    proven : sequence of tuple of Score and float, optional
+        Scores of other rows with the bounds proven there; one with as many requests or more holds here too.
 
     Returns
     -------

@@ -15,9 +15,12 @@ def groupings(servers: int, groups: int, largest: int | None = None) -> Iterator
 
     Parameters
     ----------
-    servers : p, to be split
-    groups : number of groups, each of at least one server
-    largest : size that no group may exceed
+    servers : int
+        P, to be split.
+    groups : int
+        Number of groups, each of at least one server.
+    largest : int or None, optional
+        Size that no group may exceed.
 
     Yields
     ------
@@ -41,13 +44,12 @@ def group_lpt(sizes: Sequence[int], servers: tuple[int, ...], least_high: int = 
 
     Parameters
     ----------
-    sizes : parameters of each block, b
-    servers : servers of each group, s_g
-    least_high : as in `spread`
-
-    Returns
-    -------
-    Assignment
+    sizes : sequence of int
+        Parameters of each block, b.
+    servers : tuple of int
+        Servers of each group, s_g.
+    least_high : int, optional
+        As in `spread`.
     """
     totals = [0] * len(servers)
     groups = [0] * len(sizes)

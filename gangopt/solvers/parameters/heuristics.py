@@ -31,11 +31,8 @@ def paa(instance: ParametersInstance) -> ParametersSolution:
 
     Parameters
     ----------
-    instance : blocks and servers
-
-    Returns
-    -------
-    ParametersSolution
+    instance : ParametersInstance
+        Blocks and servers.
 
     References
     ----------
@@ -91,13 +88,12 @@ def mxnet(
 
     Parameters
     ----------
-    instance : blocks and servers
-    keys : how the server of a small block is chosen
-    seed : seed of the random choice
-
-    Returns
-    -------
-    ParametersSolution
+    instance : ParametersInstance
+        Blocks and servers.
+    keys : {'random', 'distinct', 'script'}, optional
+        How the server of a small block is chosen.
+    seed : int, optional
+        Seed of the random choice.
 
     References
     ----------
@@ -129,11 +125,8 @@ def round_robin(instance: ParametersInstance) -> ParametersSolution:
 
     Parameters
     ----------
-    instance : blocks and servers
-
-    Returns
-    -------
-    ParametersSolution
+    instance : ParametersInstance
+        Blocks and servers.
     """
     return _whole(instance, [block % instance.servers for block in range(len(instance.sizes))])
 
@@ -143,11 +136,8 @@ def lpt(instance: ParametersInstance) -> ParametersSolution:
 
     Parameters
     ----------
-    instance : blocks and servers
-
-    Returns
-    -------
-    ParametersSolution
+    instance : ParametersInstance
+        Blocks and servers.
 
     References
     ----------
@@ -170,11 +160,8 @@ def karmarkar_karp(instance: ParametersInstance) -> ParametersSolution:
 
     Parameters
     ----------
-    instance : blocks and servers
-
-    Returns
-    -------
-    ParametersSolution
+    instance : ParametersInstance
+        Blocks and servers.
 
     References
     ----------

@@ -57,13 +57,19 @@ class Lattice:
 
     Attributes
     ----------
-    threshold : least size of a coarse block, in parameters
-    unit, fine_unit : divisors, in parameters
-    hosted : (size, count) of the blocks that are followed one by one: those that their divisor does not divide, and the
-        coarse ones above a server's fair share; coarse ones first
-    coarse_hosted : how many entries of `hosted` are coarse
-    multiples : sum of the other coarse blocks, in units
-    fine_total : sum of all fine blocks, in parameters
+    threshold : int
+        Least size of a coarse block, in parameters.
+    unit, fine_unit : int
+        Divisors, in parameters.
+    hosted : tuple of tuple of int
+        (size, count) of the blocks that are followed one by one: those that their divisor does not divide, and the
+        coarse ones above a server's fair share; coarse ones first.
+    coarse_hosted : int
+        How many entries of `hosted` are coarse.
+    multiples : int
+        Sum of the other coarse blocks, in units.
+    fine_total : int
+        Sum of all fine blocks, in parameters.
     """
 
     threshold: int
@@ -100,13 +106,12 @@ class Lattice:
 
         Parameters
         ----------
-        servers : group sizes
-        width : size difference, in parameters
-        low, high : range of U, in parameters a server
-
-        Returns
-        -------
-        sequence of int, or None if there are too many to look at
+        servers : iterable of int
+            Group sizes.
+        width : int
+            Size difference, in parameters.
+        low, high : int
+            Range of U, in parameters a server.
         """
         if min(servers) * width < self.fine_unit - 1 or high - low < 50:
             return range(low, high + 1) if high - low < _MAX_CANDIDATES else None
@@ -159,13 +164,12 @@ class Lattice:
 
         Parameters
         ----------
-        servers : group sizes
-        low, high : least and largest parameters of a server
-        clock : when to stop
-
-        Returns
-        -------
-        list of arrays of shape (deficit + 1, counts + 1, ...), or None
+        servers : sequence of int
+            Group sizes.
+        low, high : int
+            Least and largest parameters of a server.
+        clock : Clock or None, optional
+            When to stop.
 
         Raises
         ------
@@ -221,9 +225,12 @@ def lattices(sizes: Sequence[int], servers: int, clock: Clock | None = None) -> 
 
     Parameters
     ----------
-    sizes : parameters of each block
-    servers : p
-    clock : when to stop
+    sizes : sequence of int
+        Parameters of each block.
+    servers : int
+        P.
+    clock : Clock or None, optional
+        When to stop.
 
     Returns
     -------

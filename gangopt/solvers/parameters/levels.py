@@ -28,9 +28,12 @@ class Level:
 
     Attributes
     ----------
-    cuts : most cuts allowed, c
-    assignment : the best grouped assignment found
-    bound : proven lower bound on the size difference of every assignment with at most that many cuts, in parameters
+    cuts : int
+        Most cuts allowed, c.
+    assignment : Assignment
+        The best grouped assignment found.
+    bound : int
+        Proven lower bound on the size difference of every assignment with at most that many cuts, in parameters.
     """
 
     cuts: int
@@ -58,9 +61,12 @@ class LevelSearch:
 
     Parameters
     ----------
-    sizes : parameters of each block
-    servers : p
-    least_high : parameters of a further server that is not p's, counted for the maximum only
+    sizes : list of int
+        Parameters of each block.
+    servers : int
+        P.
+    least_high : int, optional
+        Parameters of a further server that is not p's, counted for the maximum only.
     """
 
     def __init__(self, sizes: list[int], servers: int, least_high: int = 0) -> None:
@@ -85,12 +91,10 @@ class LevelSearch:
 
         Parameters
         ----------
-        cuts : most cuts; more than p - 1 are no use
-        clock : when to stop; what was cut short is not remembered
-
-        Returns
-        -------
-        Level
+        cuts : int
+            Most cuts; more than p - 1 are no use.
+        clock : Clock
+            When to stop; what was cut short is not remembered.
         """
         cuts = min(cuts, self.servers - 1)
         with self._lock:
@@ -109,7 +113,8 @@ class LevelSearch:
 
         Parameters
         ----------
-        level : assignment and bound that hold for its number of cuts
+        level : Level
+            Assignment and bound that hold for its number of cuts.
         """
         with self._lock:
             known = self._known.get(level.cuts)
@@ -147,7 +152,8 @@ class LevelSearch:
 
         Parameters
         ----------
-        cuts : c
+        cuts : int
+            C.
 
         Returns
         -------
@@ -305,10 +311,7 @@ def search_of(instance: ParametersInstance) -> LevelSearch:
 
     Parameters
     ----------
-    instance : blocks and servers
-
-    Returns
-    -------
-    LevelSearch
+    instance : ParametersInstance
+        Blocks and servers.
     """
     return LevelSearch(instance.sizes.tolist(), instance.servers)

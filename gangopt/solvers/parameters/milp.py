@@ -22,9 +22,12 @@ class Caps:
 
     Attributes
     ----------
-    size_difference : in parameters
-    requests : number of parts
-    request_difference : number of parts
+    size_difference : int or None
+        In parameters.
+    requests : int or None
+        Number of parts.
+    request_difference : int or None
+        Number of parts.
     """
 
     size_difference: int | None = None
@@ -38,10 +41,14 @@ class Improved:
 
     Attributes
     ----------
-    solution : its best Solution, None without one
-    bound : proven lower bound on the objective, a whole number, None without one
-    termination : why it stopped
-    form : the form that was solved
+    solution : ParametersSolution or None
+        Its best Solution, None without one.
+    bound : int or None
+        Proven lower bound on the objective, a whole number, None without one.
+    termination : Termination
+        Why it stopped.
+    form : str
+        The form that was solved.
     """
 
     solution: ParametersSolution | None
@@ -59,15 +66,16 @@ def improve(
 
     Parameters
     ----------
-    instance : blocks and servers
-    objective : `size_difference`, `requests` or `request_difference`
-    caps : limits on the objectives
-    start : a solution that keeps them
-    controls : settings of the call
-
-    Returns
-    -------
-    Improved
+    instance : ParametersInstance
+        Blocks and servers.
+    objective : str
+        `size_difference`, `requests` or `request_difference`.
+    caps : Caps
+        Limits on the objectives.
+    start : ParametersSolution
+        A solution that keeps them.
+    controls : Controls
+        Settings of the call.
     """
     from gangopt.solvers.highs import SolveSettings, solve_model
 

@@ -36,13 +36,20 @@ def pack(
 
     Parameters
     ----------
-    sizes : parameters of each block
-    servers : servers of each group
-    lattice : the relaxation
-    shares : what it gives each group
-    high : largest parameters of a server
-    least_high : as in `spread`
-    clock : when to stop
+    sizes : sequence of int
+        Parameters of each block.
+    servers : tuple of int
+        Servers of each group.
+    lattice : Lattice
+        The relaxation.
+    shares : sequence of Share
+        What it gives each group.
+    high : int
+        Largest parameters of a server.
+    least_high : int, optional
+        As in `spread`.
+    clock : Clock or None, optional
+        When to stop.
 
     Returns
     -------

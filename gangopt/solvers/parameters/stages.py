@@ -30,9 +30,12 @@ class Stage:
 
     Attributes
     ----------
-    objective : one of OBJECTIVES
-    value : what the solution has
-    bound : no solution that keeps the values of the stages before has less
+    objective : str
+        One of OBJECTIVES.
+    value : int
+        What the solution has.
+    bound : int
+        No solution that keeps the values of the stages before has less.
     """
 
     objective: str
@@ -57,11 +60,8 @@ def parse_order(order: str) -> tuple[str, ...]:
 
     Parameters
     ----------
-    order : names of objectives joined by +, each at most once
-
-    Returns
-    -------
-    tuple of str
+    order : str
+        Names of objectives joined by +, each at most once.
 
     Raises
     ------
@@ -88,11 +88,16 @@ def staged(
 
     Parameters
     ----------
-    instance : blocks and servers
-    order : objectives
-    requests : most requests, at least the number of blocks, None for no limit
-    controls : settings of the call
-    notify : called with the state after every stage
+    instance : ParametersInstance
+        Blocks and servers.
+    order : tuple of str
+        Objectives.
+    requests : int or None
+        Most requests, at least the number of blocks, None for no limit.
+    controls : Controls
+        Settings of the call.
+    notify : callable
+        Called with the state after every stage.
 
     Returns
     -------

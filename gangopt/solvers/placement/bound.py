@@ -26,8 +26,10 @@ class Choice:
 
     Attributes
     ----------
-    limits : by index of every job that it places, its transfer time in seconds
-    pieces : by job, its pieces (class, parameter servers, workers)
+    limits : mapping of int to float
+        By index of every job that it places, its transfer time in seconds.
+    pieces : ClassPieces
+        By job, its pieces (class, parameter servers, workers).
     """
 
     limits: Mapping[int, float]
@@ -45,14 +47,14 @@ def levels_within(
 
     Parameters
     ----------
-    instance : the placement
-    data : the same in whole numbers
-    levels : of every job, ascending
-    objective : of the known placement
-
-    Returns
-    -------
-    list of list of Level
+    instance : PlacementInstance
+        The placement.
+    data : PlacementData
+        The same in whole numbers.
+    levels : sequence of sequence of Level
+        Of every job, ascending.
+    objective : float
+        Of the known placement.
     """
     if objective >= instance.pause_cost:
         return [list(of_job) for of_job in levels]
@@ -70,9 +72,12 @@ def sum_alone(instance: PlacementInstance, data: PlacementData, levels: Sequence
 
     Parameters
     ----------
-    instance : the placement
-    data : the same in whole numbers
-    levels : of every job, ascending, all of them
+    instance : PlacementInstance
+        The placement.
+    data : PlacementData
+        The same in whole numbers.
+    levels : sequence of sequence of Level
+        Of every job, ascending, all of them.
 
     Returns
     -------
@@ -93,9 +98,12 @@ class _Alone:
 
     Parameters
     ----------
-    data : the placement in whole numbers
-    levels : of every job, ascending, all of them
-    placed : jobs that are placed, at most
+    data : PlacementData
+        The placement in whole numbers.
+    levels : sequence of sequence of Level
+        Of every job, ascending, all of them.
+    placed : int
+        Jobs that are placed, at most.
     """
 
     def __init__(self, data: PlacementData, levels: Sequence[Sequence[Level]], placed: int) -> None:
@@ -128,10 +136,14 @@ class LevelsBound:
 
     Parameters
     ----------
-    instance : the placement
-    data : the same in whole numbers
-    levels : for every job the levels that are of interest
-    known : objective of a known placement, above 0, and a bound, in seconds; None if there is none
+    instance : PlacementInstance
+        The placement.
+    data : PlacementData
+        The same in whole numbers.
+    levels : sequence of sequence of Level
+        For every job the levels that are of interest.
+    known : tuple of float or None, optional
+        Objective of a known placement, above 0, and a bound, in seconds; None if there is none.
     """
 
     def __init__(
@@ -166,7 +178,8 @@ class LevelsBound:
 
         Parameters
         ----------
-        settings : how to solve it
+        settings : SolveSettings
+            How to solve it.
 
         Returns
         -------
@@ -188,9 +201,12 @@ class LevelsBound:
 
         Parameters
         ----------
-        choice : the levels
-        rng : of the costs of the pieces
-        settings : how to solve
+        choice : Choice
+            The levels.
+        rng : numpy.random.Generator
+            Of the costs of the pieces.
+        settings : SolveSettings
+            How to solve.
 
         Returns
         -------

@@ -23,7 +23,8 @@ class FreeServers:
 
     Parameters
     ----------
-    instance : the placement; every server is empty at first
+    instance : PlacementInstance
+        The placement; every server is empty at first.
     """
 
     def __init__(self, instance: PlacementInstance) -> None:
@@ -59,9 +60,12 @@ class FreeServers:
 
         Parameters
         ----------
-        server : its index
-        free : what is free on it now, millionths of the unit
-        need : what is taken of it
+        server : int
+            Its index.
+        free : Free
+            What is free on it now, millionths of the unit.
+        need : Free
+            What is taken of it.
         """
         bucket = self._bucket(free)
         del bucket[bisect_left(bucket, server)]

@@ -63,14 +63,18 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
 
     Parameters
     ----------
-    instance : the placement
-    controls : settings of the call
-    orders : random orders in which pieces are packed, for each solution of form `levels`
+    instance : PlacementInstance
+        The placement.
+    controls : Controls
+        Settings of the call.
+    orders : int, optional
+        Random orders in which pieces are packed, for each solution of form `levels`.
 
     Returns
     -------
     Outcome
-        With the bound of form `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s) of the form.
+        With the bound of form `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s) of the
+        form.
     """
     begin = time.perf_counter()
     data = PlacementData.of(instance)

@@ -15,7 +15,8 @@ def fit_whole_jobs(data: PlacementData) -> Held | None:
 
     Parameters
     ----------
-    data : the instance
+    data : PlacementData
+        The instance.
 
     Returns
     -------
@@ -35,9 +36,12 @@ def fit_pieces(data: PlacementData, pieces: ClassPieces, looks: int = LOOKS) -> 
 
     Parameters
     ----------
-    data : the instance
-    pieces : by job, its pieces (class, parameter servers, workers)
-    looks : of the search in each class
+    data : PlacementData
+        The instance.
+    pieces : ClassPieces
+        By job, its pieces (class, parameter servers, workers).
+    looks : int, optional
+        Of the search in each class.
 
     Returns
     -------

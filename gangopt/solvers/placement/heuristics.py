@@ -32,11 +32,8 @@ def optimus(instance: PlacementInstance) -> PlacementSolution:
 
     Parameters
     ----------
-    instance : the placement
-
-    Returns
-    -------
-    PlacementSolution
+    instance : PlacementInstance
+        The placement.
 
     References
     ----------
@@ -65,11 +62,8 @@ def theorem1(instance: PlacementInstance) -> PlacementSolution:
 
     Parameters
     ----------
-    instance : a placement with one job
-
-    Returns
-    -------
-    PlacementSolution
+    instance : PlacementInstance
+        A placement with one job.
 
     Raises
     ------
@@ -152,11 +146,8 @@ def spread(instance: PlacementInstance) -> PlacementSolution:
 
     Parameters
     ----------
-    instance : the placement
-
-    Returns
-    -------
-    PlacementSolution
+    instance : PlacementInstance
+        The placement.
 
     References
     ----------
@@ -182,11 +173,8 @@ def pack(instance: PlacementInstance) -> PlacementSolution:
 
     Parameters
     ----------
-    instance : the placement
-
-    Returns
-    -------
-    PlacementSolution
+    instance : PlacementInstance
+        The placement.
 
     References
     ----------
@@ -210,12 +198,10 @@ def random(instance: PlacementInstance, *, seed: int = 0) -> PlacementSolution:
 
     Parameters
     ----------
-    instance : the placement
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    PlacementSolution
+    instance : PlacementInstance
+        The placement.
+    seed : int, optional
+        Of numpy's default generator.
     """
     rng = np.random.default_rng(seed)
 

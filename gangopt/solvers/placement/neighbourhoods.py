@@ -32,8 +32,10 @@ class Neighbourhood:
 
     Attributes
     ----------
-    part : the jobs on the servers, with what the other jobs leave free
-    jobs, servers : their indices in the whole instance
+    part : PlacementInstance
+        The jobs on the servers, with what the other jobs leave free.
+    jobs, servers : tuple of int
+        Their indices in the whole instance.
     """
 
     part: PlacementInstance
@@ -45,8 +47,10 @@ class Neighbourhood:
 
         Parameters
         ----------
-        settings : how to solve
-        limits : longest transfer time in seconds by index of the job in the whole instance; others are paused
+        settings : SolveSettings
+            How to solve.
+        limits : mapping of int to float
+            Longest transfer time in seconds by index of the job in the whole instance; others are paused.
 
         Returns
         -------
@@ -61,8 +65,10 @@ class Neighbourhood:
 
         Parameters
         ----------
-        settings : how to solve
-        held : pieces of the placed jobs of the whole instance
+        settings : SolveSettings
+            How to solve.
+        held : Held
+            Pieces of the placed jobs of the whole instance.
 
         Returns
         -------
@@ -101,14 +107,14 @@ def neighbourhood_of(
 
     Parameters
     ----------
-    instance : the whole placement
-    held : pieces of every placed job
-    jobs : the jobs that are to be placed anew
-    beside : servers with the most room that join
-
-    Returns
-    -------
-    Neighbourhood
+    instance : PlacementInstance
+        The whole placement.
+    held : Held
+        Pieces of every placed job.
+    jobs : sequence of int
+        The jobs that are to be placed anew.
+    beside : int, optional
+        Servers with the most room that join.
     """
     chosen = sorted(set(jobs))
     free = free_beside(instance, held, chosen)

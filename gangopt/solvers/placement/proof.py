@@ -30,7 +30,8 @@ def prove(search: Search) -> None:
 
     Parameters
     ----------
-    search : takes the placement and the bound
+    search : Search
+        Takes the placement and the bound.
     """
     instance = search.instance
     if not search.is_watched(NONZEROS * count_pieces(search)):

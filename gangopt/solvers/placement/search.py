@@ -40,8 +40,10 @@ class Search(Incumbent):
 
     Attributes
     ----------
-    data, levels : the instance in whole numbers, and the levels of every job, once they are known
-    rng : of all random choices
+    data, levels : PlacementData or list of list of Level
+        The instance in whole numbers, and the levels of every job, once they are known.
+    rng : numpy.random.Generator
+        Of all random choices.
     """
 
     data: PlacementData
@@ -55,10 +57,6 @@ class Search(Incumbent):
 
     def settings(self) -> SolveSettings:
         """Return the settings of a solve inside the method.
-
-        Returns
-        -------
-        SolveSettings
 
         Raises
         ------

@@ -20,10 +20,14 @@ class Job:
 
     Attributes
     ----------
-    ps, workers : number of tasks
-    ps_need, worker_need : of one task by resource, millionths of the unit
-    send, receive : seconds per worker elsewhere of a parameter server, and per parameter server elsewhere of a worker
-    hosts : whether both terms are charged on every host
+    ps, workers : int
+        Number of tasks.
+    ps_need, worker_need : tuple of int
+        Of one task by resource, millionths of the unit.
+    send, receive : float
+        Seconds per worker elsewhere of a parameter server, and per parameter server elsewhere of a worker.
+    hosts : bool
+        Whether both terms are charged on every host.
     """
 
     ps: int
@@ -58,12 +62,10 @@ def job_of(instance: PlacementInstance, j: int) -> Job:
 
     Parameters
     ----------
-    instance : the placement
-    j : index of the job
-
-    Returns
-    -------
-    Job
+    instance : PlacementInstance
+        The placement.
+    j : int
+        Index of the job.
     """
     part = float(instance.size[j]) / int(instance.parameter_servers[j])
     return Job(
@@ -86,9 +88,12 @@ def even_shares(ps: int, workers: int, k: int, every_pairing: bool) -> Iterator[
 
     Parameters
     ----------
-    ps, workers : tasks
-    k : servers
-    every_pairing : yield every number of servers with both extras, largest first, or only the largest and the least
+    ps, workers : int
+        Tasks.
+    k : int
+        Servers.
+    every_pairing : bool
+        Yield every number of servers with both extras, largest first, or only the largest and the least.
 
     Yields
     ------

@@ -23,10 +23,13 @@ def place_tasks(instance: PlacementInstance, order: Iterable[int], choose: Choos
 
     Parameters
     ----------
-    instance : the placement
-    order : indices of all jobs
-    choose : given the indices of the servers with room in ascending order, what is free on all servers and what the
-        task takes (millionths of the unit, shapes (K, R) and (R,)), returns one of the indices
+    instance : PlacementInstance
+        The placement.
+    order : iterable of int
+        Indices of all jobs.
+    choose : Choose
+        Given the indices of the servers with room in ascending order, what is free on all servers and what the task
+        takes (millionths of the unit, shapes (K, R) and (R,)), returns one of the indices.
 
     Returns
     -------

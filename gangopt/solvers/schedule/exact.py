@@ -36,13 +36,12 @@ def exact(
 
     Parameters
     ----------
-    instance : the jobs
-    controls : settings of the call
-    search : the form that closes the gap; `none` stops at the bounds
-
-    Returns
-    -------
-    Outcome
+    instance : ScheduleInstance
+        The jobs.
+    controls : Controls
+        Settings of the call.
+    search : {'auto', 'event', 'slotted', 'none'}, optional
+        The form that closes the gap; `none` stops at the bounds.
 
     Raises
     ------

@@ -31,11 +31,14 @@ MOST_SUBSET_GPUS = 16
 class TableRow(NamedTuple):
     """One row of a bid table.
 
-    Parameters
+    Attributes
     ----------
-    gpus : GPUs in addition to those held
-    level : narrowest level that holds them and those held: `machine`, `rack` or `cluster`
-    rho : finish-time fairness with both until the app ends
+    gpus : int
+        GPUs in addition to those held.
+    level : str
+        Narrowest level that holds them and those held: `machine`, `rack` or `cluster`.
+    rho : float
+        Finish-time fairness with both until the app ends.
     """
 
     gpus: int
@@ -60,13 +63,20 @@ def bid_rows(
 
     Parameters
     ----------
-    tuner : the app's tuner
-    most : most GPUs on offer
-    held : GPUs that the app has and keeps
-    narrowest : narrowest level that holds those
-    elapsed : time since the app's start, s
-    ideal : T_id, s
-    split : how GPUs are split inside a phase
+    tuner : HalvingTuner or CurveTuner
+        The app's tuner.
+    most : int
+        Most GPUs on offer.
+    held : int, optional
+        GPUs that the app has and keeps.
+    narrowest : str, optional
+        Narrowest level that holds those.
+    elapsed : float
+        Time since the app's start, s.
+    ideal : float
+        T_id, s.
+    split : Split, optional
+        How GPUs are split inside a phase.
 
     Returns
     -------
@@ -117,11 +127,16 @@ def subset_rhos(
 
     Parameters
     ----------
-    tuner : the app's tuner
-    cluster : where the GPUs are
-    gpus : indices of those on offer, at most 16
-    held : indices of those that the app has and keeps
-    elapsed, ideal, split : as in `bid_rows`
+    tuner : HalvingTuner or CurveTuner
+        The app's tuner.
+    cluster : Cluster
+        Where the GPUs are.
+    gpus : sequence of int
+        Indices of those on offer, at most 16.
+    held : sequence of int, optional
+        Indices of those that the app has and keeps.
+    elapsed, ideal, split : float or Split
+        As in `bid_rows`.
 
     Yields
     ------
@@ -150,11 +165,16 @@ class TunedApp:
 
     Attributes
     ----------
-    label : name, unlike every other
-    arrival : time of arrival, s
-    tuner : the app's tuner
-    split : how GPUs are split inside a phase
-    restart : seconds without progress whenever its GPUs change
+    label : str
+        Name, unlike every other.
+    arrival : float
+        Time of arrival, s.
+    tuner : SuccessiveHalving or CurveStopping
+        The app's tuner.
+    split : Split
+        How GPUs are split inside a phase.
+    restart : float
+        Seconds without progress whenever its GPUs change.
     """
 
     label: str
@@ -206,11 +226,8 @@ class TunedApp:
 
         Parameters
         ----------
-        offer : GPUs on offer, and those that the app keeps
-
-        Returns
-        -------
-        list of TableRow
+        offer : Offer
+            GPUs on offer, and those that the app keeps.
         """
         level = locality(self.cluster, offer.held) if offer.held else "machine"
         return bid_rows(
@@ -239,12 +256,10 @@ class TunedApp:
 
         Parameters
         ----------
-        now : time, s
-        offers : (GPUs, level)
-
-        Returns
-        -------
-        BidInstance
+        now : float
+            Time, s.
+        offers : sequence of tuple of int and str
+            (GPUs, level).
         """
         return from_phases(
             estimates(self.tuner, max(gpus for gpus, _ in offers)),

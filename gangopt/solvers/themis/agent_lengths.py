@@ -30,13 +30,15 @@ def even_lengths(jobs: Sequence[JobInfo], most: int) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    jobs : of one phase
-    most : largest number of GPUs
+    jobs : sequence of JobInfo
+        Of one phase.
+    most : int
+        Largest number of GPUs.
 
     Returns
     -------
     ndarray
-        s, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
+        S, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
     """
     n = len(jobs)
     work = np.array([job.work for job in jobs])
@@ -61,14 +63,17 @@ def total_lengths(phases: Sequence[Sequence[JobInfo]], most: int, split: Split =
 
     Parameters
     ----------
-    phases : jobs of every phase
-    most : largest number of GPUs
-    split : how GPUs are split inside a phase
+    phases : sequence of sequence of JobInfo
+        Jobs of every phase.
+    most : int
+        Largest number of GPUs.
+    split : Split, optional
+        How GPUs are split inside a phase.
 
     Returns
     -------
     ndarray
-        s, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
+        S, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
     """
     if split == "even":
         known: dict[tuple[JobInfo, ...], NDArray[np.float64]] = {}
@@ -89,14 +94,17 @@ def lengths_on(
 
     Parameters
     ----------
-    phases : jobs of every phase
-    offers : (GPUs, level), at least one
-    split : how GPUs are split inside a phase
+    phases : sequence of sequence of JobInfo
+        Jobs of every phase.
+    offers : sequence of tuple of int and str
+        (GPUs, level), at least one.
+    split : Split
+        How GPUs are split inside a phase.
 
     Returns
     -------
     list of tuple of float
-        s, for every offer and phase.
+        S, for every offer and phase.
     """
     if split not in get_args(Split):
         raise unknown("split", str(split), list(get_args(Split)))

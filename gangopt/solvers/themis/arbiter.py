@@ -38,10 +38,14 @@ class Offer:
 
     Attributes
     ----------
-    now : time, s
-    cluster : machines, whose indices the bid uses
-    gpus : indices of the GPUs on offer, ascending
-    held : indices of the GPUs that the app holds and keeps in any case, ascending
+    now : float
+        Time, s.
+    cluster : Cluster
+        Machines, whose indices the bid uses.
+    gpus : tuple of int
+        Indices of the GPUs on offer, ascending.
+    held : tuple of int
+        Indices of the GPUs that the app holds and keeps in any case, ascending.
     """
 
     now: float
@@ -73,10 +77,14 @@ class Visibility:
 
     Attributes
     ----------
-    offered : indices of the GPUs on offer
-    instance : the auction of the bids, None if nobody bids
-    bidders : agents that were asked, in order of the instance's apps
-    others : agents that were not and can use more GPUs
+    offered : tuple of int
+        Indices of the GPUs on offer.
+    instance : AuctionInstance or None
+        The auction of the bids, None if nobody bids.
+    bidders : tuple of Agent
+        Agents that were asked, in order of the instance's apps.
+    others : tuple of Agent
+        Agents that were not and can use more GPUs.
     """
 
     offered: tuple[int, ...]
@@ -91,9 +99,12 @@ class Allocation:
 
     Attributes
     ----------
-    won : GPUs that bidders keep of what they won, after their payments
-    given : GPUs that others are given of what is left over
-    outcome : of the auction, None if nobody bid
+    won : mapping of str to tuple of int
+        GPUs that bidders keep of what they won, after their payments.
+    given : mapping of str to tuple of int
+        GPUs that others are given of what is left over.
+    outcome : AuctionSolution or None
+        Of the auction, None if nobody bid.
     """
 
     won: Mapping[str, tuple[int, ...]]
@@ -106,10 +117,13 @@ def participants(rho: Sequence[float], fairness: float, waiting: Sequence[float]
 
     Parameters
     ----------
-    rho : rho of every app with what it has now
-    fairness : f, the knob from 0 (all) to 1 (one)
-    waiting : seconds for which every app has had no GPU, None for none of them: of apps with an infinite rho, those
-        that have waited longer have the greater one
+    rho : sequence of float
+        Rho of every app with what it has now.
+    fairness : float
+        F, the knob from 0 (all) to 1 (one).
+    waiting : sequence of float or None, optional
+        Seconds for which every app has had no GPU, None for none of them: of apps with an infinite rho, those that
+        have waited longer have the greater one.
 
     Returns
     -------
@@ -150,14 +164,22 @@ def visibility_phase(
 
     Parameters
     ----------
-    agents : of the apps present, in a fixed order; ties go to the earlier
-    cluster : where the GPUs are
-    offered : indices of the GPUs on offer
-    held : GPUs of each app whose leases go on
-    now : time, s
-    fairness : f, see `participants`
-    before : GPUs that an app had until now, those of ended leases included; None for `held`
-    waiting : seconds for which an app has had no GPU, see `participants`
+    agents : sequence of Agent
+        Of the apps present, in a fixed order; ties go to the earlier.
+    cluster : Cluster
+        Where the GPUs are.
+    offered : sequence of int
+        Indices of the GPUs on offer.
+    held : mapping of str to tuple of int
+        GPUs of each app whose leases go on.
+    now : float
+        Time, s.
+    fairness : float, optional
+        F, see `participants`.
+    before : mapping of str to tuple of int or None, optional
+        GPUs that an app had until now, those of ended leases included; None for `held`.
+    waiting : mapping of str to float or None, optional
+        Seconds for which an app has had no GPU, see `participants`.
 
     Returns
     -------
@@ -205,17 +227,20 @@ def hold_auction(
 
     Parameters
     ----------
-    instance : the auction
-    rounding : how c times a bundle becomes whole GPUs
-    slack : relative; c counts as min(1, (1 + slack) c), see `require_slack`
-    payments : whether apps pay; without, everybody keeps what was won
-    gifts : whether what is left over goes to bystanders at random
-    seed : seed of the gifts and of the rounding `random`
-    controls : settings of the solver, None for no time limit
-
-    Returns
-    -------
-    AuctionSolution
+    instance : AuctionInstance
+        The auction.
+    rounding : Rounding, optional
+        How c times a bundle becomes whole GPUs.
+    slack : float, optional
+        Relative; c counts as min(1, (1 + slack) c), see `require_slack`.
+    payments : bool, optional
+        Whether apps pay; without, everybody keeps what was won.
+    gifts : bool, optional
+        Whether what is left over goes to bystanders at random.
+    seed : int, optional
+        Seed of the gifts and of the rounding `random`.
+    controls : Controls or None, optional
+        Settings of the solver, None for no time limit.
     """
     from gangopt.solvers.auction.exact import exact
 
@@ -243,9 +268,12 @@ def give_leftovers(
 
     Parameters
     ----------
-    instance : the auction
-    bundles : what the bidders keep
-    generator : source of the draws, one a GPU
+    instance : AuctionInstance
+        The auction.
+    bundles : sequence of Bundle
+        What the bidders keep.
+    generator : numpy.random.Generator
+        Source of the draws, one a GPU.
 
     Returns
     -------
@@ -284,10 +312,14 @@ def allocation_phase(
 
     Parameters
     ----------
-    visibility : what the visibility phase ended with
-    cluster : where the GPUs are
-    rounding, slack, payments, seed, controls : see `hold_auction`
-    before : GPUs that an app had until now, by its label; on each machine they come first, then the lowest indices
+    visibility : Visibility
+        What the visibility phase ended with.
+    cluster : Cluster
+        Where the GPUs are.
+    rounding, slack, payments, seed, controls : Rounding or float or bool or int or Controls or None, optional
+        See `hold_auction`.
+    before : mapping of str to tuple of int or None, optional
+        GPUs that an app had until now, by its label; on each machine they come first, then the lowest indices.
 
     Returns
     -------

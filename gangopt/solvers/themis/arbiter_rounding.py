@@ -30,11 +30,8 @@ def require_slack(slack: float) -> Fraction:
 
     Parameters
     ----------
-    slack : relative; 0 for the paper's rule, for bids that are exact
-
-    Returns
-    -------
-    Fraction
+    slack : float
+        Relative; 0 for the paper's rule, for bids that are exact.
 
     Raises
     ------
@@ -55,14 +52,14 @@ def kept_part(instance: AuctionInstance, app: int, bundle: Bundle, gpus: int) ->
 
     Parameters
     ----------
-    instance : the auction
-    app : index of the app
-    bundle : what it won
-    gpus : how many it keeps, at most as many
-
-    Returns
-    -------
-    Bundle
+    instance : AuctionInstance
+        The auction.
+    app : int
+        Index of the app.
+    bundle : Bundle
+        What it won.
+    gpus : int
+        How many it keeps, at most as many.
     """
     if not gpus:
         return ()
@@ -115,16 +112,18 @@ def kept_bundle(
 
     Parameters
     ----------
-    instance : the auction
-    app : index of the app
-    bundle : what it won
-    share : c, from 0 to 1
-    rounding : the rule, see `Rounding`; parts are those of `kept_part`
-    generator : drawn from once for an app under `random`
-
-    Returns
-    -------
-    Bundle
+    instance : AuctionInstance
+        The auction.
+    app : int
+        Index of the app.
+    bundle : Bundle
+        What it won.
+    share : Fraction
+        C, from 0 to 1.
+    rounding : Rounding
+        The rule, see `Rounding`; parts are those of `kept_part`.
+    generator : numpy.random.Generator
+        Drawn from once for an app under `random`.
     """
     most = sum(count for _, count in bundle)
     if rounding == "floor":

@@ -99,12 +99,18 @@ class RoundSettings:
 
     Attributes
     ----------
-    fairness : f; the 1 - f of the apps with the greatest rho bid
-    lease : seconds for which GPUs are leased
-    rounding : how c times a bundle becomes whole GPUs
-    payments : whether apps pay
-    seconds : most wall time of one auction's solver, None for no limit
-    slack : relative; c counts as min(1, (1 + slack) c): bids of rounds are quotients of doubles
+    fairness : float
+        F; the 1 - f of the apps with the greatest rho bid.
+    lease : float
+        Seconds for which GPUs are leased.
+    rounding : Rounding
+        How c times a bundle becomes whole GPUs.
+    payments : bool
+        Whether apps pay.
+    seconds : float or None
+        Most wall time of one auction's solver, None for no limit.
+    slack : float
+        Relative; c counts as min(1, (1 + slack) c): bids of rounds are quotients of doubles.
     """
 
     fairness: float = 0.8
@@ -128,11 +134,16 @@ class Round:
 
     Attributes
     ----------
-    now : time, s
-    offered : GPUs on offer
-    bidders : labels of the apps that bid
-    won, given : GPUs by label of bidders, and of others that left-overs went to
-    outcome : of the auction, None if nobody bid
+    now : float
+        Time, s.
+    offered : tuple of int
+        GPUs on offer.
+    bidders : tuple of str
+        Labels of the apps that bid.
+    won, given : mapping of str to tuple of int
+        GPUs by label of bidders, and of others that left-overs went to.
+    outcome : AuctionSolution or None
+        Of the auction, None if nobody bid.
     """
 
     now: float
@@ -155,16 +166,18 @@ def hold_round(
 
     Parameters
     ----------
-    cluster : where the GPUs are
-    agents : of the apps present, in a fixed order
-    leases : changed: ended leases are taken away, new ones added
-    now : time, s
-    settings : how rounds are held
-    seed : of the gifts and of rounding
-
-    Returns
-    -------
-    Round
+    cluster : Cluster
+        Where the GPUs are.
+    agents : sequence of Agent
+        Of the apps present, in a fixed order.
+    leases : Leases
+        Changed: ended leases are taken away, new ones added.
+    now : float
+        Time, s.
+    settings : RoundSettings
+        How rounds are held.
+    seed : int, optional
+        Of the gifts and of rounding.
 
     Raises
     ------
@@ -202,10 +215,14 @@ class Rounds:
 
     Attributes
     ----------
-    ends : when each app ended, s, by label
-    rho : finish-time fairness of each app at its end
-    rounds : every round, in order
-    gpu_seconds : GPU-time leased to apps until they ended
+    ends : mapping of str to float
+        When each app ended, s, by label.
+    rho : mapping of str to float
+        Finish-time fairness of each app at its end.
+    rounds : tuple of Round
+        Every round, in order.
+    gpu_seconds : float
+        GPU-time leased to apps until they ended.
     """
 
     ends: Mapping[str, float]
@@ -230,15 +247,16 @@ def run_rounds(
 
     Parameters
     ----------
-    apps : in the order in which ties are broken
-    cluster : where the GPUs are
-    settings : how rounds are held, None for the paper's f = 0.8 and leases of 10 minutes
-    seed : of gifts and rounding
-    on_round : called with each round
-
-    Returns
-    -------
-    Rounds
+    apps : sequence of RunningApp
+        In the order in which ties are broken.
+    cluster : Cluster
+        Where the GPUs are.
+    settings : RoundSettings or None, optional
+        How rounds are held, None for the paper's f = 0.8 and leases of 10 minutes.
+    seed : int, optional
+        Of gifts and rounding.
+    on_round : callable or None, optional
+        Called with each round.
 
     Raises
     ------

@@ -54,22 +54,33 @@ class Crowd:
 
 @dataclass
 class SingleJobApp:
-    r"""An app of one job with linear speed-up; its agent bids
+    r"""An app of one job with linear speed-up; its agent bids its rho.
+
+    The value of a bundle G is
 
     .. math:: \frac{1}{V} = \rho = \frac{t - t_0 + w\, S(G) / \min(|G|, d)}{T_{id}}, \qquad
         T_{id} = \frac{W}{\min(R, d)} N_{avg}
 
     Attributes
     ----------
-    label : name, unlike every other
-    arrival : t_0, s
-    work : W, serial time of the whole job, s
-    max_gpus : d, most GPUs that it makes use of
-    slowdown : S by locality, never falling with the width
-    told_slowdown : S as the bids have it, None for the truth
-    work_error : the bids take w and W for this many times what they are
-    restart : seconds without progress whenever its GPUs change
-    left : w, serial seconds left
+    label : str
+        Name, unlike every other.
+    arrival : float
+        t_0, s.
+    work : float
+        W, serial time of the whole job, s.
+    max_gpus : int
+        D, most GPUs that it makes use of.
+    slowdown : Slowdown
+        S by locality, never falling with the width.
+    told_slowdown : Slowdown or None
+        S as the bids have it, None for the truth.
+    work_error : float
+        The bids take w and W for this many times what they are.
+    restart : float
+        Seconds without progress whenever its GPUs change.
+    left : float
+        W, serial seconds left.
 
     References
     ----------

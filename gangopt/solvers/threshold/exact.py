@@ -28,12 +28,10 @@ def exact(instance: ThresholdInstance, controls: Controls) -> Outcome:
 
     Parameters
     ----------
-    instance : the history
-    controls : settings of the call
-
-    Returns
-    -------
-    Outcome
+    instance : ThresholdInstance
+        The history.
+    controls : Controls
+        Settings of the call.
     """
     begin = time.perf_counter()
     if len(instance.features) == 1:
@@ -69,7 +67,8 @@ def duplicates_bound(instance: ThresholdInstance) -> float:
 
     Parameters
     ----------
-    instance : the history
+    instance : ThresholdInstance
+        The history.
 
     Returns
     -------
@@ -146,9 +145,12 @@ def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: flo
 
     Parameters
     ----------
-    instance : the history
-    kept : which jobs a rule exists for that tells them apart by `MARGIN`, shape (n,)
-    time_limit : seconds for the solver, None for no limit
+    instance : ThresholdInstance
+        The history.
+    kept : ndarray
+        Which jobs a rule exists for that tells them apart by `MARGIN`, shape (n,).
+    time_limit : float or None, optional
+        Seconds for the solver, None for no limit.
 
     Returns
     -------

@@ -20,11 +20,8 @@ def class_means(instance: ThresholdInstance) -> ThresholdSolution:
 
     Parameters
     ----------
-    instance : the history
-
-    Returns
-    -------
-    ThresholdSolution
+    instance : ThresholdInstance
+        The history.
     """
     sensitive, weights = instance.sensitive, instance.job_weights
     if sensitive.all() or not sensitive.any():
@@ -49,11 +46,8 @@ def single_cut(instance: ThresholdInstance) -> ThresholdSolution:
 
     Parameters
     ----------
-    instance : the history
-
-    Returns
-    -------
-    ThresholdSolution
+    instance : ThresholdInstance
+        The history.
     """
     return best_cut(instance)
 
@@ -67,13 +61,12 @@ def perceptron(instance: ThresholdInstance, *, epochs: int = 50, seed: int = 0) 
 
     Parameters
     ----------
-    instance : the history
-    epochs : passes over the history, at least 1
-    seed : seed of the orders
-
-    Returns
-    -------
-    ThresholdSolution
+    instance : ThresholdInstance
+        The history.
+    epochs : int, optional
+        Passes over the history, at least 1.
+    seed : int, optional
+        Seed of the orders.
 
     References
     ----------

@@ -122,8 +122,10 @@ def read_throughputs(path: Path, gpu_type: str) -> dict[tuple[str, int], float]:
 
     Parameters
     ----------
-    path : table in Gavel's layout: GPU type, then `('<job type>', <GPUs>)`, then `null` for running alone
-    gpu_type : as v100, k80 or v100_unconsolidated
+    path : Path
+        Table in Gavel's layout: GPU type, then `('<job type>', <GPUs>)`, then `null` for running alone.
+    gpu_type : str
+        As v100, k80 or v100_unconsolidated.
 
     Raises
     ------

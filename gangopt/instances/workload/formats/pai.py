@@ -95,8 +95,10 @@ def _drop_partial_gangs(rows: Rows, every: pl.DataFrame) -> None:
 
     Parameters
     ----------
-    rows : the rows without a defect
-    every : line and job of all rows of the right number of fields; a ragged row may be of any job that it names
+    rows : Rows
+        The rows without a defect.
+    every : polars.DataFrame
+        Line and job of all rows of the right number of fields; a ragged row may be of any job that it names.
     """
     lost = every.join(rows.frame, on="line", how="anti")["job_name"].drop_nulls()
     broken = sorted({*lost.to_list(), *rows.ragged})
@@ -113,8 +115,10 @@ def _restore_untimed(rows: Rows, tasks: pl.DataFrame) -> None:
 
     Parameters
     ----------
-    rows : the tasks whose times can be read
-    tasks : all tasks
+    rows : Rows
+        The tasks whose times can be read.
+    tasks : polars.DataFrame
+        All tasks.
     """
     import polars as pl
 

@@ -41,12 +41,10 @@ def optimus_uniform(seed: int = 0, steps_share: float = STEPS_SHARE) -> Workload
 
     Parameters
     ----------
-    seed : of numpy's default generator
-    steps_share : factor on every job's steps, above 0
-
-    Returns
-    -------
-    Workload
+    seed : int, optional
+        Of numpy's default generator.
+    steps_share : float, optional
+        Factor on every job's steps, above 0.
 
     References
     ----------
@@ -63,14 +61,14 @@ def optimus_poisson(jobs: int = 60, rate: float = 3.0, seed: int = 0, steps_shar
 
     Parameters
     ----------
-    jobs : number of jobs; the public scheduler's experiment has 60
-    rate : mean arrivals in a scheduling interval of 600 s
-    seed : of numpy's default generator
-    steps_share : factor on every job's steps, above 0
-
-    Returns
-    -------
-    Workload
+    jobs : int, optional
+        Number of jobs; the public scheduler's experiment has 60.
+    rate : float, optional
+        Mean arrivals in a scheduling interval of 600 s.
+    seed : int, optional
+        Of numpy's default generator.
+    steps_share : float, optional
+        Factor on every job's steps, above 0.
 
     References
     ----------
@@ -93,15 +91,16 @@ def optimus_bursts(
 
     Parameters
     ----------
-    jobs : number of jobs
-    rate : mean arrivals in a scheduling interval of 600 s
-    burst : mean jobs in a burst, at least 1
-    seed : of numpy's default generator
-    steps_share : factor on every job's steps, above 0
-
-    Returns
-    -------
-    Workload
+    jobs : int, optional
+        Number of jobs.
+    rate : float, optional
+        Mean arrivals in a scheduling interval of 600 s.
+    burst : float, optional
+        Mean jobs in a burst, at least 1.
+    seed : int, optional
+        Of numpy's default generator.
+    steps_share : float, optional
+        Factor on every job's steps, above 0.
 
     References
     ----------

@@ -35,15 +35,16 @@ def philly_like(
 
     Parameters
     ----------
-    jobs : number of jobs
-    gap : mean time between arrivals in s; the default loads 2,400 GPUs to about four fifths
-    tail : index of the Pareto distribution, above 0; less is heavier
-    users, vcs : number of users, and of virtual clusters; each has users / vcs of its own, rounded down
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    Workload
+    jobs : int, optional
+        Number of jobs.
+    gap : float, optional
+        Mean time between arrivals in s; the default loads 2,400 GPUs to about four fifths.
+    tail : float, optional
+        Index of the Pareto distribution, above 0; less is heavier.
+    users, vcs : int, optional
+        Number of users, and of virtual clusters; each has users / vcs of its own, rounded down.
+    seed : int, optional
+        Of numpy's default generator.
 
     References
     ----------

@@ -40,15 +40,16 @@ def themis_1(
 
     Parameters
     ----------
-    apps : number of apps
-    network : share of apps whose jobs are network-intensive, rounded to whole apps, drawn at random
-    gap : mean time between apps in s; 20 minutes are from memory
-    time_scale : factor on every job's work
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    Workload
+    apps : int, optional
+        Number of apps.
+    network : float, optional
+        Share of apps whose jobs are network-intensive, rounded to whole apps, drawn at random.
+    gap : float, optional
+        Mean time between apps in s; 20 minutes are from memory.
+    time_scale : float, optional
+        Factor on every job's work.
+    seed : int, optional
+        Of numpy's default generator.
 
     References
     ----------
@@ -83,16 +84,18 @@ def themis_2(
 
     Parameters
     ----------
-    apps : number of apps
-    network : share of apps whose jobs are network-intensive, rounded to whole apps, drawn at random
-    gap : mean time between apps in s
-    time_scale : factor on every job's work
-    largest : most jobs that an app begins with, 4 to 1024
-    seed : of numpy's default generator
-
-    Returns
-    -------
-    Workload
+    apps : int, optional
+        Number of apps.
+    network : float, optional
+        Share of apps whose jobs are network-intensive, rounded to whole apps, drawn at random.
+    gap : float, optional
+        Mean time between apps in s.
+    time_scale : float, optional
+        Factor on every job's work.
+    largest : int, optional
+        Most jobs that an app begins with, 4 to 1024.
+    seed : int, optional
+        Of numpy's default generator.
 
     References
     ----------

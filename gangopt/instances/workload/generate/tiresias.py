@@ -34,12 +34,10 @@ def tiresias_testbed(seed: int = 0, gap: float = 30.0) -> Workload:
 
     Parameters
     ----------
-    seed : of numpy's default generator
-    gap : mean time between arrivals in s
-
-    Returns
-    -------
-    Workload
+    seed : int, optional
+        Of numpy's default generator.
+    gap : float, optional
+        Mean time between arrivals in s.
 
     References
     ----------
