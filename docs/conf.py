@@ -20,6 +20,7 @@ autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 default_role = "code"
 exclude_patterns = ["_build"]
 html_theme = "alabaster"

@@ -35,10 +35,10 @@ class Plan:
     skip : bool
         Whether a job that does not fit is passed over; if not, it holds up all that follow it.
     gpus : ndarray of int or None
-        Int array or None GPUs of each job of `order`; None is the gang of the workload. A running job whose number
+        GPUs of each job of `order`; None is the gang of the workload. A running job whose number
         changes is stopped and started again.
     rates : ndarray of float or None
-        Float array or None Progress of each job of `order` per second, in seconds of its logged duration; None is
+        Progress of each job of `order` per second, in seconds of its logged duration; None is
         1.
     places : mapping or None
         GPUs by machine index for each job whose place the policy chooses itself; the others follow the replay's rule.

@@ -162,7 +162,7 @@ class _Run:
         return self._outcome(arrays, "error" if termination == "undecided" else termination, point, bound)
 
     def _unbounded_or_infeasible(self, tight: LinearArrays, claimed: str) -> Termination:
-        """Decide what an interface leaves open: whether there is a point at all, and a direction of endless improvement.
+        """Decide what an interface leaves open: is there a point, and a direction of endless improvement.
 
         Both questions are put as models that have an optimum, so that no interface can misread the answer.
         """
