@@ -9,25 +9,23 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Ints
 from gangopt.topology import _checks
 from gangopt.topology._groups import MachineGroup, tree_from_groups
-from gangopt.topology._tree import RawTree, cluster_fields
+from gangopt.topology._tree import ClusterFields, RawTree, cluster_fields
 
 if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["Cluster"]
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 _ANNOTATIONS = ("name", "description", "source")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Cluster:
+class Cluster(ClusterFields):
     """An immutable rooted tree with the levels cluster, rack, machine, slot and gpu.
 
     Build one with `uniform`, `from_groups`, `from_graph` or `from_node_link`; they check every value. Nodes
@@ -60,25 +58,6 @@ class Cluster:
     Arrays are read-only. Two clusters are equal when trees, labels, capacities, GPU types and bandwidths
     are; name, description and source do not count. Equal clusters have equal hashes and equal indices.
     """
-
-    root: str
-    racks: tuple[str, ...]
-    machines: tuple[str, ...]
-    slots: tuple[str, ...]
-    gpus: tuple[str, ...]
-    machine_rack: Ints
-    slot_machine: Ints
-    gpu_slot: Ints
-    rack_bandwidth: Floats
-    machine_bandwidth: Floats
-    slot_bandwidth: Floats
-    gpu_bandwidth: Floats
-    resources: tuple[str, ...]
-    capacities: Floats
-    gpu_types: tuple[str | None, ...]
-    name: str = ""
-    description: str = ""
-    source: str = ""
 
     def __post_init__(self) -> None:
         for field_name in _ANNOTATIONS:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 
 from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._checks import shown
-from gangopt.topology._tree import LEVELS, RawTree
-
-if TYPE_CHECKING:
-    from gangopt.topology._cluster import Cluster
+from gangopt.topology._tree import LEVELS, ClusterFields, RawTree
 
 __all__ = ["graph_of", "tree_from_graph"]
 
@@ -23,7 +20,7 @@ _DEPTH = {level: depth for depth, level in enumerate(LEVELS)}
 _ABSENT = object()
 
 
-def graph_of(cluster: Cluster) -> nx.DiGraph:
+def graph_of(cluster: ClusterFields) -> nx.DiGraph:
     """Return a new networkx DiGraph of a cluster, nodes level by level in index order."""
     graph = nx.DiGraph(name=cluster.name, description=cluster.description, source=cluster.source)
     graph.add_node(cluster.root, level="cluster")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 
 from gangopt.base.errors import InputError
 from gangopt.topology._checks import number_label, shown
 from gangopt.topology._graph import graph_of
-
-if TYPE_CHECKING:
-    from gangopt.topology._cluster import Cluster
+from gangopt.topology._tree import ClusterFields
 
 __all__ = ["graph_from_node_link", "node_link_of"]
 
@@ -26,7 +24,7 @@ _NODE_FIELDS = {"id", "level"}
 _MACHINE_FIELDS = {"id", "level", "capacities", "gpu_type"}
 
 
-def node_link_of(cluster: Cluster, edges: str) -> dict[str, Any]:
+def node_link_of(cluster: ClusterFields, edges: str) -> dict[str, Any]:
     """Return the node-link data of a cluster; unknown GPU types and bandwidths are left out."""
     if edges not in _EDGE_KEYS:
         raise InputError(f"edges is {shown(edges)}; it must be 'edges' or 'links'")

@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats, Ints
 from gangopt.topology import _checks
 
-__all__ = ["LEVELS", "Layer", "RawTree", "cluster_fields"]
+__all__ = ["LEVELS", "ClusterFields", "Layer", "RawTree", "cluster_fields"]
 
 LEVELS = ("cluster", "rack", "machine", "slot", "gpu")
 """The levels of the tree, widest first."""
@@ -49,6 +50,30 @@ class RawTree:
     def layers(self) -> Iterator[tuple[str, Layer]]:
         """Yield the level name and the layer below the root, widest first."""
         yield from zip(LEVELS[1:], (self.racks, self.machines, self.slots, self.gpus), strict=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClusterFields:
+    """The checked fields of a `Cluster`, which documents them; a graph or a file is made of these alone."""
+
+    root: str
+    racks: tuple[str, ...]
+    machines: tuple[str, ...]
+    slots: tuple[str, ...]
+    gpus: tuple[str, ...]
+    machine_rack: Ints
+    slot_machine: Ints
+    gpu_slot: Ints
+    rack_bandwidth: Floats
+    machine_bandwidth: Floats
+    slot_bandwidth: Floats
+    gpu_bandwidth: Floats
+    resources: tuple[str, ...]
+    capacities: Floats
+    gpu_types: tuple[str | None, ...]
+    name: str = ""
+    description: str = ""
+    source: str = ""
 
 
 def cluster_fields(tree: RawTree) -> dict[str, Any]:
