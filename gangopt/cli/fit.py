@@ -122,7 +122,8 @@ def speed_command(
 ) -> None:
     """Fit a speed function f(p, w) to measurements; print its error, predictions and the next pairs to measure."""
     from gangopt.instances.fitting.probes import next_probes
-    from gangopt.instances.fitting.speed import check_mode, fit_speed
+    from gangopt.instances.fitting.speed import fit_speed
+    from gangopt.instances.fitting.speed_terms import check_mode
     from gangopt.instances.fitting.tables import read_speeds
 
     _check_files(output, [into, job_file], job)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.replays.records import Ints
+from gangopt.base.types import Ints
 from gangopt.topology import Cluster
 
 __all__ = ["RULES", "SURE", "Machines", "Place"]

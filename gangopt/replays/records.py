@@ -7,16 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
+from gangopt.base.types import Floats, Ints
 
 if TYPE_CHECKING:
     from gangopt.replays.state import State
 
 __all__ = ["Floats", "Ints", "Plan", "Policy"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

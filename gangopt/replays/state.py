@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gangopt.base.types import Floats, Ints
 from gangopt.replays.costs import Overheads
 from gangopt.replays.machines import Machines, Place
-from gangopt.replays.records import Floats, Ints
 from gangopt.replays.ties import resolution_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.replays.records import Floats, Ints
+from gangopt.base.types import Floats, Ints
 
 __all__ = ["RESOLUTION", "ascending", "merged", "ranks", "resolution_of"]
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from gangopt.instances.fitting.loss import DEFAULT_EPOCHS, DEFAULT_THRESHOLD, LossFit
 from gangopt.instances.fitting.loss_log import LossLog
-from gangopt.instances.fitting.speed import SpeedFit, terms
+from gangopt.instances.fitting.speed import SpeedFit
 from gangopt.instances.fitting.speed_samples import SpeedSamples
+from gangopt.instances.fitting.speed_terms import terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

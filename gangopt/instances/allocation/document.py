@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gangopt.base.document import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
-from gangopt.instances.fitting.speed_functions import THETA_COUNT
+from gangopt.instances.allocation.speed_functions import THETA_COUNT
 
 __all__ = ["AllocationDocument", "AllocationSolutionDocument"]
 

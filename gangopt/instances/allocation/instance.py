@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gangopt.base import checks
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
-from gangopt.instances.fitting.speed_functions import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
+from gangopt.instances.allocation.speed_functions import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
 
 __all__ = [
     "CAPACITY_TOLERANCE",

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.instances.fitting.speed import Mode, check_mode, terms
-from gangopt.instances.fitting.speed_functions import THETA_COUNT
+from gangopt.instances.allocation.speed_functions import THETA_COUNT
+from gangopt.instances.fitting.speed_terms import Mode, check_mode, terms
 
 __all__ = ["DEFAULT_MAX_TASKS", "admissible_pairs", "next_probes"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gangopt.base.errors import InputError
-from gangopt.instances.fitting.speed_functions import THETA_COUNT, speed
+from gangopt.instances.allocation.speed_functions import THETA_COUNT, speed
 from gangopt.instances.workload.columns import shown
 
 __all__ = ["FittedSpeed"]

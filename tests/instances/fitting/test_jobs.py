@@ -8,10 +8,10 @@ from gangopt.base.document import validate
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.document import AllocationDocument
 from gangopt.instances.allocation.instance import AllocationInstance
+from gangopt.instances.allocation.speed_functions import speed
 from gangopt.instances.fitting.jobs import put_job, speed_fields, to_job, to_speed_arrays
 from gangopt.instances.fitting.probes import next_probes
 from gangopt.instances.fitting.speed import fit_speed
-from gangopt.instances.fitting.speed_functions import speed
 from gangopt.instances.fitting.speed_samples import SpeedSamples
 
 TRUTH = {"async": (2.83, 3.92, 0.0, 0.11), "sync": (1.02, 2.78, 4.92, 0.0, 0.02)}

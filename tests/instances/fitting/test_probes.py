@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
 from gangopt.instances.fitting.probes import admissible_pairs, next_probes
-from gangopt.instances.fitting.speed import fit_speed, terms
+from gangopt.instances.fitting.speed import fit_speed
 from gangopt.instances.fitting.speed_samples import SpeedSamples
+from gangopt.instances.fitting.speed_terms import terms
 
 THETA = {"async": (2.83, 3.92, 0.01, 0.11), "sync": (1.02, 2.78, 4.92, 0.01, 0.02)}
 BATCH = {"async": None, "sync": 40.0}

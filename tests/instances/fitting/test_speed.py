@@ -6,10 +6,11 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
+from gangopt.instances.allocation.speed_functions import speed
 from gangopt.instances.fitting.probes import admissible_pairs, next_probes
-from gangopt.instances.fitting.speed import fit_speed, prediction_error, terms
-from gangopt.instances.fitting.speed_functions import speed
+from gangopt.instances.fitting.speed import fit_speed, prediction_error
 from gangopt.instances.fitting.speed_samples import SpeedSamples
+from gangopt.instances.fitting.speed_terms import terms
 
 TABLE_2 = {"async": (2.83, 3.92, 0.0, 0.11), "sync": (1.02, 2.78, 4.92, 0.0, 0.02)}
 BATCH = {"async": None, "sync": 40.0}

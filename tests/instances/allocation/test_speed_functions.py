@@ -2,7 +2,7 @@
 
 import pytest
 
-from gangopt.instances.fitting.speed_functions import async_step_seconds, speed, sync_step_seconds
+from gangopt.instances.allocation.speed_functions import async_step_seconds, speed, sync_step_seconds
 
 
 def test_async_speed_is_equation_3():
