@@ -10,7 +10,7 @@ from __future__ import annotations
 # any constant of this name as true
 TYPE_CHECKING = False
 
-__version__ = "0.1.0"
+from gangopt.base.version import __version__ as __version__
 
 __all__ = [
     "Cluster",
@@ -24,10 +24,12 @@ __all__ = [
     "Workload",
     "compare",
     "load",
+    "load_workload",
     "names",
     "policies",
     "problems",
     "replay",
+    "save_workload",
     "solve",
 ]
 
@@ -43,10 +45,12 @@ _HOMES = {
     "Workload": "gangopt.instances.workload.workload",
     "compare": "gangopt.solvers.compare.compare",
     "load": "gangopt.catalogue",
+    "load_workload": "gangopt.instances.workload.catalogue",
     "names": "gangopt.catalogue",
     "policies": "gangopt.replays.registry",
     "problems": "gangopt.registry.records",
     "replay": "gangopt.replays.run",
+    "save_workload": "gangopt.instances.workload.files",
     "solve": "gangopt.solvers.solve",
 }
 
@@ -55,6 +59,8 @@ if TYPE_CHECKING:
 
     from gangopt.base.errors import GangoptError, InfeasibleError, InputError, NoSolutionError, SolverError
     from gangopt.catalogue import load, names
+    from gangopt.instances.workload.catalogue import load_workload
+    from gangopt.instances.workload.files import save_workload
     from gangopt.instances.workload.workload import Workload
     from gangopt.registry.records import problems
     from gangopt.replays.registry import policies

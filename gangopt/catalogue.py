@@ -16,7 +16,8 @@ from typing import Any, cast
 from gangopt.base.arguments import bind, join_name, split_name, unknown
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError, shown
-from gangopt.base.jsonfile import file_kind, parse_json, read_json
+from gangopt.base.jsonfile import file_kind, read_json
+from gangopt.instances import library
 from gangopt.registry.problem import AnyProblem, Family, resolve
 from gangopt.registry.records import problems
 
@@ -68,7 +69,7 @@ class Entry:
 
 def _folder(noun: str) -> Traversable:
     package = problems[noun].library
-    return resources.files("gangopt.instances") / "library" / noun if package is None else resources.files(package)
+    return library.folder(noun) if package is None else resources.files(package)
 
 
 @cache
@@ -192,8 +193,7 @@ def _from_name(problem: AnyProblem, case: str) -> Instance:
     name = f"{problem.noun}/{case}"
     record = entry(name)
     if record is not None and record.file is not None:
-        text = (_folder(problem.noun) / record.file).read_text("utf-8")
-        return read_document(parse_json(text, record.file), record.file)
+        return read_document(library.read(_folder(problem.noun), record.file), record.file)
     base, arguments = split_name(case)
     for family in problem.families.values():
         if family.pattern is None and family.name == base:
@@ -228,9 +228,7 @@ def read_document(value: object, origin: str) -> Instance:
     InputError
         If the decision, the version or a field is not acceptable.
     """
-    from pydantic import ValidationError
-
-    from gangopt.base.document import VERSION, refusal, validate
+    from gangopt.base.document import VERSION, instance_of
 
     if not isinstance(value, dict):
         raise InputError(f"{origin}: an instance file holds one object, this one holds a {type(value).__name__}")
@@ -244,13 +242,7 @@ def read_document(value: object, origin: str) -> Instance:
     version = value.get("version")
     if version != VERSION or isinstance(version, bool):
         raise InputError(f"{origin}: field version: {shown(version)}, this release reads version {VERSION}")
-    document = validate(resolve(problems[noun].document), value, origin)
-    try:
-        return cast("Instance", document.to_instance())
-    except ValidationError as error:
-        raise refusal(error, origin) from None
-    except InputError as error:
-        raise type(error)(f"{origin}: {error}") from None
+    return instance_of(resolve(problems[noun].document), value, origin)
 
 
 def to_document(instance: Instance) -> dict[str, Any]:

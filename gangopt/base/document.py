@@ -18,6 +18,7 @@ __all__ = [
     "Label",
     "Positive",
     "SolutionDocument",
+    "instance_of",
     "refusal",
     "validate",
 ]
@@ -104,6 +105,33 @@ def validate(model: type[_Model], value: object, origin: str) -> _Model:
         return model.model_validate(value)
     except ValidationError as error:
         raise refusal(error, origin) from None
+
+
+def instance_of(document: type[InstanceDocument], value: object, origin: str) -> Instance:
+    """Return the instance that parsed JSON describes.
+
+    Parameters
+    ----------
+    document : the document type
+    value : parsed JSON
+    origin : what messages call the file
+
+    Returns
+    -------
+    Instance
+
+    Raises
+    ------
+    InputError
+        One line, as `validate` raises it, also where the instance itself refuses a value.
+    """
+    checked = validate(document, value, origin)
+    try:
+        return checked.to_instance()
+    except ValidationError as error:
+        raise refusal(error, origin) from None
+    except InputError as error:
+        raise type(error)(f"{origin}: {error}") from None
 
 
 def refusal(error: ValidationError, origin: str) -> InputError:

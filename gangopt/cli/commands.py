@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gangopt import __version__
+from gangopt.base.version import __version__
 from gangopt.cli.certify import certify
 from gangopt.cli.comparing import compare
 from gangopt.cli.experiment import experiment_app

@@ -13,7 +13,7 @@ import numpy as np
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
 from gangopt.reporting.experiment import ExperimentTable
-from gangopt.solvers.themis.arbiter_rounding import Rounding
+from gangopt.solvers.auction.rounding import Rounding
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import SingleJobApp
 from gangopt.topology import Cluster, MachineGroup, Slowdown

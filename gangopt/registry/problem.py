@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from gangopt.base.arguments import Parameter, bind, join_name, parameters_of, split_name, unknown
 from gangopt.base.errors import InputError
+from gangopt.base.family import Family
 from gangopt.base.plugins import Extensible, resolve
 
 if TYPE_CHECKING:
@@ -87,25 +88,6 @@ class Method:
 
     def _takes(self, name: str) -> bool:
         return name in parameters_of(self.function(), skip=2 if self.exact else 1)
-
-
-@dataclass(frozen=True)
-class Family:
-    """Instances made by a function from the arguments in their name, as `allocation/random?jobs=100`."""
-
-    name: str
-    target: str
-    summary: str
-    pattern: str | None = None
-    """Regular expression of the case for families whose arguments stand in the case itself, as `resnet50-p10`."""
-
-    def generator(self) -> Callable[..., Any]:
-        """Import and return the function; its parameters are the arguments."""
-        return resolve(self.target)  # type: ignore[no-any-return]
-
-    def parameters(self) -> dict[str, Parameter]:
-        """Return the arguments in signature order."""
-        return parameters_of(self.generator())
 
 
 @dataclass(frozen=True)

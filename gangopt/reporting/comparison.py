@@ -8,7 +8,8 @@ from rich.table import Table
 
 from gangopt.registry.records import problems
 from gangopt.reporting.text import format_gap, format_number, render, text_table
-from gangopt.solvers.compare.comparison import Comparison, MethodSummary, Row
+from gangopt.solvers.compare.comparison import Comparison, MethodSummary
+from gangopt.solvers.core.row import Row
 
 __all__ = ["comparison_text", "html_report", "remark_lines", "row_remark"]
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import write_bytes
-from gangopt.solvers.compare.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison
+from gangopt.solvers.core.row import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

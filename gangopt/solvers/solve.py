@@ -15,10 +15,10 @@ from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError
 from gangopt.catalogue import load
 from gangopt.registry.problem import AnyProblem, Method, resolve
 from gangopt.registry.records import problems
-from gangopt.solvers.compare.own import Heuristic, check_own, takes_seed
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent
 from gangopt.solvers.core.contradiction import uncontradicted
 from gangopt.solvers.core.judging import judged_result, run_heuristic
+from gangopt.solvers.core.own import Heuristic, check_own, takes_seed
 from gangopt.solvers.core.result import Result
 
 __all__ = ["solve"]

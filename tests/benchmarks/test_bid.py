@@ -10,8 +10,8 @@ import pytest
 import gangopt
 from gangopt.instances.apps.app import JobInfo
 from gangopt.instances.apps.tuners import SuccessiveHalving, halvings
+from gangopt.solvers.auction.arbiter import Offer
 from gangopt.solvers.themis.agent import TunedApp, subset_rhos
-from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.rounds_apps import Crowd
 from gangopt.topology import Slowdown, named_cluster
 

@@ -16,7 +16,8 @@ from gangopt.reporting.gap_plots import (
     to_svg,
     trajectory_chart,
 )
-from gangopt.solvers.compare.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison
+from gangopt.solvers.core.row import Row
 
 
 def row(instance, method, gap, problem="parameters"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from gangopt.base.errors import InputError
-from gangopt.instances.bid.instance import MAX_GPUS, MOST
+from gangopt.instances.apps.limits import MAX_GPUS, MOST
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.topology import PRIORS, Slowdown
 

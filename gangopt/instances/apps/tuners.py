@@ -9,7 +9,7 @@ from typing import Protocol
 
 from gangopt.base.errors import InputError
 from gangopt.instances.apps.app import CurveTuner, HalvingTuner, JobInfo, budget_of, median_job
-from gangopt.instances.bid.instance import MOST
+from gangopt.instances.apps.limits import MOST
 
 __all__ = ["CurveJob", "CurveStopping", "HalvingPhase", "SimulatedTuner", "SuccessiveHalving", "forecast", "halvings"]
 

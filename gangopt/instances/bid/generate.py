@@ -11,9 +11,10 @@ import numpy as np
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
 from gangopt.instances.apps.app import JobInfo, remaining_phases
+from gangopt.instances.apps.limits import MAX_GPUS
 from gangopt.instances.apps.locality import TABLE1, table1_slowdowns
 from gangopt.instances.apps.tuners import CurveJob, CurveStopping, SuccessiveHalving, forecast, halvings
-from gangopt.instances.bid.instance import MAX_GPUS, BidInstance
+from gangopt.instances.bid.instance import BidInstance
 from gangopt.topology import LOCALITIES, PRIORS
 
 __all__ = ["from_phases", "random", "table1"]

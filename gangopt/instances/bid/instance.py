@@ -12,10 +12,11 @@ from gangopt.base.arguments import unknown
 from gangopt.base.checks import LARGEST, counts, finite, finite_numbers, numbers, whole, whole_numbers
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
+from gangopt.instances.apps.limits import LEAST, MAX_GPUS, MOST
 from gangopt.instances.finish_time import ideal_seconds
 from gangopt.topology import LOCALITIES
 
-__all__ = ["MAX_GPUS", "MAX_OFFERS", "MAX_RUNS", "SPLITS", "BidInstance", "BidRow", "BidSolution"]
+__all__ = ["MAX_OFFERS", "MAX_RUNS", "SPLITS", "BidInstance", "BidRow", "BidSolution"]
 
 SPLITS = ("whole", "shared")
 """How GPUs are split inside a phase: whole GPUs kept to its end, or GPUs that pass from job to job."""
@@ -26,14 +27,8 @@ MAX_RUNS = 20_000
 MAX_OFFERS = 4096
 """Most offers of one instance."""
 
-MAX_GPUS = 100_000
-"""Most GPUs of a cluster, an offer or a job."""
-
 MAX_ENTRIES = 4_000_000
 """Most runs times offers."""
-
-LEAST, MOST = 1e-6, 1e9
-"""Range of iterations, of seconds for one, and of slowdowns."""
 
 TOLERANCE = 1e-9
 """Relative: what stated seconds, ratios and sums of shares may be off by rounding."""

@@ -11,6 +11,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.allocation import generate as allocations
 from gangopt.instances.allocation.generate import NODE, SERVER
 from gangopt.instances.allocation.instance import AllocationInstance
+from gangopt.instances.allocation.testbed import optimus_testbed as allocation_testbed
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.instances.placement.generate import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
 
@@ -164,10 +165,7 @@ def optimus_testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, s
 
 
 def _copies(chosen: list[int], left: np.ndarray) -> AllocationInstance:
-    from gangopt.catalogue import load
-
-    base = load("allocation/optimus-testbed")
-    assert isinstance(base, AllocationInstance)
+    base = allocation_testbed()
     seen: dict[int, int] = {}
     labels = []
     for model in chosen:

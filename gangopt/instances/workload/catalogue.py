@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from gangopt.base.arguments import bind, join_name, split_name, unknown
 from gangopt.base.errors import InputError
+from gangopt.base.family import Family
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.signs import signs_of
 from gangopt.instances.workload.workload import Workload
-from gangopt.registry.problem import Family
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster

@@ -11,11 +11,13 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
+from gangopt.instances.workload.shown import shown
+from gangopt.instances.workload.speed import FittedSpeed
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "Column", "check_frame", "frame_of", "shown"]
+__all__ = ["COLUMNS", "Column", "check_frame", "frame_of"]
 
 Kind = Literal["text", "whole", "number", "flag"]
 
@@ -80,12 +82,6 @@ COLUMNS: Mapping[str, Column] = {column.name: column for column in _ALL}
 
 _BAD_TEXT = r"[\x00-\x1f\x7f-\x9f]|^\s|\s$"
 """What would not come back from a file of lines and separated fields."""
-
-
-def shown(value: object) -> str:
-    """Return a value as messages show it, cut to 40 characters."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 42 else text[:38] + "..." + text[-1:]
 
 
 def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
@@ -239,8 +235,6 @@ def check_frame(frame: pl.DataFrame, ordered: bool = True) -> None:
 
 
 def _check_speeds(values: pl.Series) -> None:
-    from gangopt.instances.workload.speed import FittedSpeed
-
     for value in values.drop_nulls().unique(maintain_order=True):
         try:
             FittedSpeed.parse(value)

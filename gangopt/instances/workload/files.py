@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import parse_json, write_bytes, write_json
-from gangopt.instances.workload.columns import COLUMNS, shown
+from gangopt.instances.workload.columns import COLUMNS
 from gangopt.instances.workload.reading import (
     Draft,
     Format,
@@ -19,6 +19,7 @@ from gangopt.instances.workload.reading import (
     finish,
 )
 from gangopt.instances.workload.rows import PARQUET, Rows, header_of, read_rows
+from gangopt.instances.workload.shown import shown
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload
@@ -32,7 +33,7 @@ __all__ = [
     "is_native",
     "missing_column",
     "read_native",
-    "write_workload",
+    "save_workload",
 ]
 
 REQUIRED = tuple(name for name, column in COLUMNS.items() if column.required)
@@ -42,7 +43,7 @@ SEPARATORS = (",", ";", "\t")
 """Separators of a table of this tool's columns; it writes commas."""
 
 ENDINGS = (".parquet", ".csv", ".json")
-"""Endings of the files that `write_workload` writes."""
+"""Endings of the files that `save_workload` writes."""
 
 NATIVE = "gangopt"
 """Name of this tool's own format."""
@@ -52,7 +53,7 @@ _KIND = "gangopt-workload"
 _NOTES = ("name", "description", "source")
 
 
-def write_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
+def save_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write a workload by the ending of the path; columns without any value are left out.
 
     parquet and JSON keep name, description and source too; notices are not written.
@@ -101,7 +102,7 @@ def _notes(workload: Workload) -> dict[str, str]:
 
 
 def is_native(data: bytes) -> bool:
-    """Return whether a file is one that `write_workload` writes."""
+    """Return whether a file is one that `save_workload` writes."""
     head = data.lstrip()[:1]
     if data.startswith(PARQUET):
         return True

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gangopt.base.errors import InputError
 from gangopt.base.plugins import Extensible, resolve
-from gangopt.instances.workload.columns import shown
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.rows import Rows, header_of, read_bytes, read_rows
+from gangopt.instances.workload.shown import shown
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from gangopt.base.errors import InputError
 from gangopt.instances.networks.models import MODELS
-from gangopt.instances.workload.columns import COLUMNS, shown
+from gangopt.instances.workload.columns import COLUMNS
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.rows import Rows, header_of, read_rows
+from gangopt.instances.workload.shown import shown
 from gangopt.instances.workload.signs import runs_with_duration
 from gangopt.instances.workload.workload import Workload
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.inputfile import read_file
-from gangopt.instances.workload.columns import LARGEST, shown
+from gangopt.instances.workload.columns import LARGEST
 from gangopt.instances.workload.notices import Tally
+from gangopt.instances.workload.shown import shown
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.speed_functions import THETA_COUNT, speed
-from gangopt.instances.workload.columns import shown
+from gangopt.instances.workload.shown import shown
 
 __all__ = ["FittedSpeed"]
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.plugins import resolve
 from gangopt.instances.workload.columns import COLUMNS, check_frame, frame_of
 from gangopt.instances.workload.notices import Notice
 
@@ -26,6 +27,10 @@ Array = TypeVar("Array", Floats, Ints)
 
 
 _CENSORED = "censored-durations"
+
+# generators, readers and writers of files make and take workloads, so that the class refers to theirs by name
+_LOAD = "gangopt.instances.workload.catalogue:load_workload"
+_SAVE = "gangopt.instances.workload.files:save_workload"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,28 +98,24 @@ class Workload:
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str]) -> Workload:
-        """Return the workload of a name, as `workload/themis-1?seed=2`, or the one in a file.
+        """Return the workload of a name, as `workload/themis-1?seed=2`, or of a file; short for `load_workload`.
 
         Raises
         ------
         InputError
             If the name is unknown, or the file is defective or of no known format.
         """
-        from gangopt.instances.workload.catalogue import load_workload
-
-        return load_workload(name_or_path)
+        return resolve(_LOAD)(name_or_path)  # type: ignore[no-any-return]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the workload as parquet, CSV or JSON, by the ending of the path; `load` reads it back equal.
+        """Write the workload by the ending of the path; `load` reads it back equal. Short for `save_workload`.
 
         Raises
         ------
         InputError
             If the ending is another, or the file cannot be written.
         """
-        from gangopt.instances.workload.files import write_workload
-
-        write_workload(self, path)
+        resolve(_SAVE)(self, path)
 
     def __len__(self) -> int:
         return self.frame.height

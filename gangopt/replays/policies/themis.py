@@ -11,7 +11,7 @@ from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.replays.policies.themis_apps import ReplayedApp, apps_of
 from gangopt.replays.records import Floats, Ints, Plan
 from gangopt.replays.state import State
-from gangopt.solvers.themis.arbiter_rounding import ROUNDS_SLACK, Rounding
+from gangopt.solvers.auction.rounding import ROUNDS_SLACK, Rounding
 from gangopt.solvers.themis.rounds import Leases, RoundSettings, hold_round
 from gangopt.solvers.themis.rounds_apps import Crowd
 

@@ -14,7 +14,7 @@ from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.finish_time import ideal_seconds, largest_demands
 from gangopt.replays.records import Ints
 from gangopt.replays.state import State
-from gangopt.solvers.themis.arbiter import Offer
+from gangopt.solvers.auction.arbiter import Offer
 from gangopt.solvers.themis.rounds_apps import Crowd
 from gangopt.topology import locality
 

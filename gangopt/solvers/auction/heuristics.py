@@ -8,10 +8,10 @@ from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
+from gangopt.solvers.auction.arbiter import hold_auction
 from gangopt.solvers.auction.greedy import greedy, max_min_rho
+from gangopt.solvers.auction.rounding import Rounding
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.themis.arbiter import hold_auction
-from gangopt.solvers.themis.arbiter_rounding import Rounding
 
 __all__ = ["drf", "greedy", "max_min_rho", "proportional", "random", "themis"]
 

@@ -15,13 +15,14 @@ from gangopt.catalogue import load
 from gangopt.catalogue import names as named_instances
 from gangopt.registry.problem import AnyProblem
 from gangopt.registry.records import problems
-from gangopt.solvers.compare.comparison import Comparison, Row, failed_row
-from gangopt.solvers.compare.own import Heuristic, check_own, check_sendable, method_label
+from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.compare.rows import error_line, scored_rows
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.core.execution import Executor, run_tasks
 from gangopt.solvers.core.journal import Rows
+from gangopt.solvers.core.own import Heuristic, check_own, check_sendable, method_label
 from gangopt.solvers.core.result import Result
+from gangopt.solvers.core.row import Row, failed_row
 from gangopt.solvers.solve import checked_controls, solve
 
 __all__ = ["Task", "compare", "expand"]

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from gangopt.base.contract import Instance, Score
 from gangopt.registry.problem import AnyProblem, resolve
-from gangopt.solvers.compare.comparison import Row
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.core.result import Result, is_contradicted, is_proven, proof_gap, relative_gap
+from gangopt.solvers.core.row import Row
 
 __all__ = ["error_line", "scored_rows"]
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from gangopt.base.errors import InputError, SolverUnavailableError
-from gangopt.solvers.compare.comparison import Row, failed_row
 from gangopt.solvers.core.journal import Append, Rows, journal
 from gangopt.solvers.core.pool import Lost, run_in_processes
+from gangopt.solvers.core.row import Row, failed_row
 
 __all__ = ["Executor", "run_tasks"]
 

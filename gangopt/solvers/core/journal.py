@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gangopt import __version__
 from gangopt.base.arguments import split_name
 from gangopt.base.errors import InputError
 from gangopt.base.filelock import locked
 from gangopt.base.inputfile import read_file
 from gangopt.base.jsonfile import file_kind, write_text
-from gangopt.solvers.compare.comparison import Row
+from gangopt.base.version import __version__
+from gangopt.solvers.core.row import Row
 
 __all__ = ["Append", "Rows", "discard", "journal"]
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gangopt import __version__
 from gangopt.base import interrupts
 from gangopt.base.contract import Instance, Score
 from gangopt.base.errors import InfeasibleError, NoSolutionError, SolverError
+from gangopt.base.version import __version__
 from gangopt.registry.problem import AnyProblem, resolve
 from gangopt.solvers.core.contract import Controls, Outcome, SolutionStatus, Termination
 from gangopt.solvers.core.result import (

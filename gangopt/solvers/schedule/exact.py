@@ -7,13 +7,14 @@ from typing import Any, Literal
 from gangopt.base.errors import ModelTooLargeError, NoSolutionError
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.schedule.instance import ROUNDING, ScheduleInstance, ScheduleSolution
-from gangopt.replays.as_heuristics import fifo, sf, srsf, srtf
+from gangopt.registry.records import problems
 from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 
 __all__ = ["exact"]
 
-_POLICIES = (srsf, srtf, sf, fifo)
+_POLICIES = ("srsf", "srtf", "sf", "fifo")
+"""Methods whose best schedule is the first incumbent. Policies are replayed a floor above: the record names them."""
 
 _PROVEN = 4e-10
 """Relative gap that counts as none."""
@@ -109,11 +110,12 @@ class _Run:
 
     def policies(self) -> None:
         """Offer what the policies make, the first one whatever the time limit is."""
-        for policy in _POLICIES:
+        methods = problems["schedule"].methods
+        for name in _POLICIES:
             if self.solution is not None and self.controls.remaining() == 0:
                 raise OutOfTime("the time was over before every policy was replayed")
             try:
-                self.offer(policy(self.instance))
+                self.offer(methods[name].function()(self.instance))
             except NoSolutionError:
                 continue
 
@@ -158,7 +160,6 @@ class _Run:
         return "event" if len(self.instance.jobs) <= _EVENT_JOBS else None
 
     def _solve(self, name: str) -> tuple[Termination, str | None]:
-        from gangopt.registry.records import problems
         from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import solve_model
 

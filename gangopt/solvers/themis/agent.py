@@ -17,8 +17,8 @@ from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.bid.generate import from_phases
 from gangopt.instances.bid.instance import BidInstance
 from gangopt.instances.finish_time import ideal_seconds
+from gangopt.solvers.auction.arbiter import Offer
 from gangopt.solvers.themis.agent_lengths import Split, lengths_on, total_lengths
-from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.rounds_apps import Crowd
 from gangopt.topology import LOCALITIES, Cluster, locality
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.instances.auction.solution import AuctionSolution
+from gangopt.solvers.auction.arbiter import Agent, allocation_phase, visibility_phase
+from gangopt.solvers.auction.rounding import ROUNDS_SLACK, Rounding, require_slack
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.themis.arbiter import Agent, allocation_phase, visibility_phase
-from gangopt.solvers.themis.arbiter_rounding import ROUNDS_SLACK, Rounding, require_slack
 from gangopt.solvers.themis.rounds_apps import LATEST, Crowd
 from gangopt.topology import Cluster
 

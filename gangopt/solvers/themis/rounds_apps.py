@@ -10,7 +10,7 @@ from fractions import Fraction
 from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.finish_time import ideal_seconds
-from gangopt.solvers.themis.arbiter import Offer
+from gangopt.solvers.auction.arbiter import Offer
 from gangopt.topology import PRIORS, Cluster, Slowdown, locality
 
 __all__ = ["LATEST", "Crowd", "SingleJobApp"]

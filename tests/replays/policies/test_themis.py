@@ -15,7 +15,7 @@ from gangopt.replays.costs import Overheads
 from gangopt.replays.policies.themis import themis
 from gangopt.replays.policies.themis_apps import apps_of
 from gangopt.replays.state import State
-from gangopt.solvers.themis.arbiter import Offer
+from gangopt.solvers.auction.arbiter import Offer
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import Crowd, SingleJobApp
 from gangopt.topology import PRIORS, Cluster, MachineGroup, Slowdown

@@ -12,8 +12,8 @@ from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import AppBid
 from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.registry.records import problems
+from gangopt.solvers.auction.arbiter import hold_auction
 from gangopt.solvers.auction.heuristics import drf, greedy, max_min_rho, proportional, random, themis
-from gangopt.solvers.themis.arbiter import hold_auction
 
 spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
 cases = importlib.util.module_from_spec(spec)

@@ -18,8 +18,9 @@ from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
 from gangopt.reporting.comparison import comparison_text, html_report
 from gangopt.reporting.text import format_gap, format_number
-from gangopt.solvers.compare.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.core.contract import Outcome
+from gangopt.solvers.core.row import Row
 from gangopt.solvers.parameters.heuristics import lpt
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]

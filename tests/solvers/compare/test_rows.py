@@ -7,9 +7,10 @@ import pytest
 import gangopt
 from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.reporting.comparison import MOST_REMARKS, comparison_text
-from gangopt.solvers.compare.comparison import Comparison, Row
+from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.compare.rows import scored_rows
 from gangopt.solvers.core.contract import Controls, Outcome
+from gangopt.solvers.core.row import Row
 from gangopt.solvers.parameters.heuristics import lpt
 
 LARGE = ParametersInstance(

@@ -9,7 +9,7 @@ import gangopt
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import write_json
 from gangopt.catalogue import to_document
-from gangopt.solvers.compare.comparison import Row
+from gangopt.solvers.core.row import Row
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]
 METHODS = ["exact", "lpt"]

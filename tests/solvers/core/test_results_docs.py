@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gangopt.solvers.compare.comparison import Row
 from gangopt.solvers.core.result import Result
+from gangopt.solvers.core.row import Row
 
 DOCS = Path(__file__).parents[3] / "docs"
 

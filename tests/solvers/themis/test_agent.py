@@ -12,9 +12,9 @@ import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.apps.app import JobInfo, average_apps, rho_of_single_job
 from gangopt.instances.apps.tuners import CurveJob, CurveStopping, HalvingPhase, SuccessiveHalving, halvings
+from gangopt.solvers.auction.arbiter import Offer
 from gangopt.solvers.themis.agent import TunedApp, bid_rows, subset_rhos
 from gangopt.solvers.themis.agent_lengths import lengths_on, total_lengths
-from gangopt.solvers.themis.arbiter import Offer
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import Crowd, SingleJobApp
 from gangopt.topology import LOCALITIES, PRIORS, Cluster, Slowdown, locality

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from gangopt.base.errors import InputError, NoSolutionError
-from gangopt.solvers.themis.arbiter import Offer
+from gangopt.solvers.auction.arbiter import Offer
 from gangopt.solvers.themis.rounds import Leases, RoundSettings, hold_round, run_rounds
 from gangopt.solvers.themis.rounds_apps import Crowd, SingleJobApp
 from gangopt.topology import Cluster, MachineGroup, Slowdown

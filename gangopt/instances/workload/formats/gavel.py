@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import read_json
-from gangopt.instances.workload.columns import shown
 from gangopt.instances.workload.reading import Draft, Format, Source
 from gangopt.instances.workload.rows import Rows, read_rows
+from gangopt.instances.workload.shown import shown
 
 if TYPE_CHECKING:
     from pathlib import Path

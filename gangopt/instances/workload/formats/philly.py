@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import parse_json
-from gangopt.instances.workload.columns import shown
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.reading import Draft, Format, Source
 from gangopt.instances.workload.rows import Rows
+from gangopt.instances.workload.shown import shown
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster

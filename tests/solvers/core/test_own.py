@@ -7,7 +7,7 @@ import pytest
 
 import gangopt
 from gangopt.base.errors import InfeasibleError, InputError, NoSolutionError, SolverError
-from gangopt.solvers.compare.own import check_sendable
+from gangopt.solvers.core.own import check_sendable
 from gangopt.solvers.parameters.heuristics import lpt, mxnet
 
 NAMES = ["parameters/random?blocks=6&servers=2&seed=1", "parameters/random?blocks=7&servers=3&seed=2"]

@@ -15,8 +15,8 @@ from gangopt.base.interrupts import unless_interrupted
 from gangopt.instances.auction.bids import AppBid, Bundle, Bystander
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution, Payment
+from gangopt.solvers.auction.rounding import Rounding, kept_bundle, require_slack
 from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.themis.arbiter_rounding import Rounding, kept_bundle, require_slack
 from gangopt.topology import Cluster
 
 __all__ = [

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import AppBid, Bystander
 from gangopt.instances.auction.generate import random
-from gangopt.solvers.core.contract import Controls
-from gangopt.solvers.themis.arbiter import (
+from gangopt.solvers.auction.arbiter import (
     allocation_phase,
     give_leftovers,
     hold_auction,
     participants,
     visibility_phase,
 )
-from gangopt.solvers.themis.arbiter_rounding import kept_bundle, kept_part
+from gangopt.solvers.auction.rounding import kept_bundle, kept_part
+from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.themis.rounds import RoundSettings
 from gangopt.topology import Cluster
 
