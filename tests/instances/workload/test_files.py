@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.catalogue import load_workload
 from gangopt.instances.workload.columns import COLUMNS
@@ -49,6 +50,17 @@ def test_what_is_written_is_read_back_equal(tmp_path_factory, workload, ending):
     workload.save(path)
     assert load_workload(path) == workload
     assert load_workload(path, format="gangopt", lenient=True) == workload
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_methods_of_a_workload_are_short_for_the_public_functions(tmp_path, ending):
+    workload = gangopt.load_workload("workload/optimus-uniform?seed=1")
+    assert gangopt.Workload.load("workload/optimus-uniform?seed=1") == workload
+    files = [tmp_path / f"{name}.{ending}" for name in ("function", "method")]
+    gangopt.save_workload(workload, files[0])
+    workload.save(files[1])
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert gangopt.Workload.load(files[0]) == gangopt.load_workload(files[1]) == workload
 
 
 @pytest.mark.parametrize("ending", ["parquet", "json"])
