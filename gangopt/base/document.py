@@ -112,13 +112,12 @@ def instance_of(document: type[InstanceDocument], value: object, origin: str) ->
 
     Parameters
     ----------
-    document : the document type
-    value : parsed JSON
-    origin : what messages call the file
-
-    Returns
-    -------
-    Instance
+    document : type
+        The document type.
+    value : object
+        Parsed JSON.
+    origin : str
+        What messages call the file.
 
     Raises
     ------

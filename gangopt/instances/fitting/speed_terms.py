@@ -22,8 +22,10 @@ def check_mode(mode: str, batch: float | None) -> None:
 
     Parameters
     ----------
-    mode : `async` or `sync`
-    batch : M, samples in the global batch, or None
+    mode : str
+        `async` or `sync`.
+    batch : float or None
+        M, samples in the global batch, or None.
     """
     if mode not in ("async", "sync"):
         raise InputError(f"mode: {mode!r}, allowed: async, sync")
@@ -40,10 +42,14 @@ def terms(mode: str, batch: float | None, parameter_servers: IntArray, workers: 
 
     Parameters
     ----------
-    mode : `async` or `sync`
-    batch : M, for `sync`
-    parameter_servers : p, shape (n,)
-    workers : w, shape (n,)
+    mode : str
+        `async` or `sync`.
+    batch : float or None
+        M, for `sync`.
+    parameter_servers : ndarray of int
+        P, shape (n,).
+    workers : ndarray of int
+        W, shape (n,).
 
     Returns
     -------

@@ -15,24 +15,39 @@ class Row:
 
     Attributes
     ----------
-    instance : name of the instance
-    problem : noun of the decision, empty if the instance could not be loaded
-    method : canonical name of the method, empty if the instance could not be loaded
-    objective : by the judge, in `unit`, None without a solution
-    best_bound : best bound that any method proved and that holds for this row, in `unit`, None if nothing is proven
-    rel_gap : `relative_gap` of the two, a ratio
-    proven : whether the bound proves this row's objective optimal
-    seconds : wall seconds of the call
-    status : `optimal` or `feasible`, or why there is no solution (`none` if a heuristic found none); `interrupted` if
+    instance : str
+        Name of the instance.
+    problem : str
+        Noun of the decision, empty if the instance could not be loaded.
+    method : str
+        Canonical name of the method, empty if the instance could not be loaded.
+    objective : float or None
+        By the judge, in `unit`, None without a solution.
+    best_bound : float or None
+        Best bound that any method proved and that holds for this row, in `unit`, None if nothing is proven.
+    rel_gap : float or None
+        `relative_gap` of the two, a ratio.
+    proven : bool
+        Whether the bound proves this row's objective optimal.
+    seconds : float
+        Wall seconds of the call.
+    status : str
+        `optimal` or `feasible`, or why there is no solution (`none` if a heuristic found none); `interrupted` if
         Ctrl-C came before or during the solve; `failed` if the call raised an error, or its objective contradicts
-        what another method claims to have proven
-    unit : unit of objective and bound
-    best : whether no other method has a better objective on this instance, in decisions with a `bound_metric` with no
-        more of it than this row has
-    reason : one line where the status needs one
-    termination : why the method stopped, as in `Result`; empty if it did not run
-    bound_scope : the solutions for which `best_bound` holds, as `requests <= 157`; empty for all of them
-    metrics : the decision's own named figures
+        what another method claims to have proven.
+    unit : str
+        Unit of objective and bound.
+    best : bool
+        Whether no other method has a better objective on this instance, in decisions with a `bound_metric` with no
+        more of it than this row has.
+    reason : str or None
+        One line where the status needs one.
+    termination : str
+        Why the method stopped, as in `Result`; empty if it did not run.
+    bound_scope : str
+        The solutions for which `best_bound` holds, as `requests <= 157`; empty for all of them.
+    metrics : mapping of str to float
+        The decision's own named figures.
     """
 
     instance: str
@@ -62,14 +77,15 @@ def failed_row(instance: str, reason: str, *, problem: str = "", method: str = "
 
     Parameters
     ----------
-    instance : name of the instance
-    reason : one line that says why
-    problem : noun of the decision, empty if the instance could not be loaded
-    method : the method, empty if all of them are meant
-    status : `failed`, or `interrupted` if Ctrl-C came first
-
-    Returns
-    -------
-    Row
+    instance : str
+        Name of the instance.
+    reason : str
+        One line that says why.
+    problem : str, optional
+        Noun of the decision, empty if the instance could not be loaded.
+    method : str, optional
+        The method, empty if all of them are meant.
+    status : str, optional
+        `failed`, or `interrupted` if Ctrl-C came first.
     """
     return Row(instance, problem, method, None, None, None, proven=False, seconds=0.0, status=status, reason=reason)
