@@ -10,7 +10,7 @@ from __future__ import annotations
 # any constant of this name as true
 TYPE_CHECKING = False
 
-from gangopt.base.version import __version__ as __version__
+from gangopt.base.version import __version__ as __version__  # noqa: E402 - see above
 
 __all__ = [
     "Cluster",

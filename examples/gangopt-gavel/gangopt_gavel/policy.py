@@ -44,7 +44,7 @@ class MaxMinTime:
 
     def _wake(self, state: State) -> float:
         """Return the end of the round, or infinity if no job is waiting."""
-        return next_tick(state.now, self.round_seconds) if len(state.waiting) else math.inf
+        return next_tick(state.now, self.round_seconds, state.resolution) if len(state.waiting) else math.inf
 
 
 def max_min_time(round_seconds: float = 360.0) -> MaxMinTime:
