@@ -7,15 +7,10 @@ from typing import Any
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import file_kind, read_json
+from gangopt.base.suffixes import check_suffix
 from gangopt.registry.records import problems
-from gangopt.reporting.gap_plots import (
-    check_picture_suffix,
-    frontier_chart,
-    gap_chart,
-    performance_profile,
-    save_picture,
-    trajectory_chart,
-)
+from gangopt.reporting.gap_plots import frontier_chart, gap_chart, performance_profile, trajectory_chart
+from gangopt.reporting.plots import check_picture_suffix, save_picture
 from gangopt.solvers.compare.comparison import Comparison
 
 __all__ = ["plot_file"]
@@ -49,9 +44,7 @@ def plot_file(file: Path, output: Path) -> list[Path]:
     kind = file_kind(file)
     if kind in {"absent", "directory"}:
         raise InputError(f"{name}: {'no such file' if kind == 'absent' else 'is a directory, a file is needed'}")
-    if file.suffix.lower() not in READABLE:
-        raise InputError(f"{name}: suffix {file.suffix or 'missing'}, allowed: {', '.join(READABLE)}")
-    if file.suffix.lower() == ".json":
+    if check_suffix(file, READABLE) == ".json":
         value = read_json(file)
         if isinstance(value, dict) and "termination" in value:
             return _plot_result(value, file, output)

@@ -10,6 +10,7 @@ import typer
 from gangopt.base.arguments import number_in
 from gangopt.base.errors import InputError, shorten, shown
 from gangopt.base.jsonfile import file_kind
+from gangopt.base.suffixes import check_suffix
 from gangopt.cli.output import check_output, require_whole
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def loss_command(
         _put(into, str(job), {"steps": float(left), "progress": fit.last_step / (fit.last_step + left)})
     if output is not None:
         from gangopt.reporting.fit_plots import loss_chart
-        from gangopt.reporting.gap_plots import save_picture
+        from gangopt.reporting.plots import save_picture
 
         save_picture(loss_chart(log, fit, threshold, epochs), output)
     _print(record, as_json, _loss_text(record))
@@ -166,7 +167,7 @@ def speed_command(
         _put(into, str(job), {**speed_fields(fit), **given})
     if output is not None:
         from gangopt.reporting.fit_plots import speed_chart
-        from gangopt.reporting.gap_plots import save_picture
+        from gangopt.reporting.plots import save_picture
 
         save_picture(speed_chart(samples, fit, proposed, max_tasks), output)
     _print(record, as_json, _speed_text(record))
@@ -174,15 +175,15 @@ def speed_command(
 
 def _check_files(output: Path | None, changed: list[Path | None], job: str | None) -> None:
     """Refuse names that cannot be written before anything is computed."""
-    from gangopt.reporting.gap_plots import check_picture_suffix
+    from gangopt.reporting.plots import check_picture_suffix
 
     if output is not None:
         check_picture_suffix(output)
         check_output(output)
     for path in changed:
         check_output(path)
-        if path is not None and path.suffix.lower() != ".json":
-            raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: .json")
+        if path is not None:
+            check_suffix(path, (".json",))
         if path is not None and job is None:
             raise InputError(f"{path}: which job? --job LABEL is needed to write one")
     if job is not None and not any(changed):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError
 from gangopt.catalogue import entry, families, names
 from gangopt.instances.workload.catalogue import workload_templates
 from gangopt.registry.records import problems
+from gangopt.reporting.text import aligned, column_widths, format_number
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.machines import ClusterFormat
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from gangopt.registry.problem import Family
 
 __all__ = ["listing_json", "listing_text"]
+
+WIDEST_NAME = 58
+"""Width of the column of names; what follows a longer name is pushed to the right."""
 
 
 def listing_json(pattern: str) -> dict[str, Any]:
@@ -100,14 +104,12 @@ def listing_text(pattern: str) -> str:
         rows = [(item["name"], _proof(item), item["title"]) for item in listing["instances"]]
         lines += _section("instances", rows)
     if listing["families"]:
-        lines += _section("families", [(item["template"], "", item["summary"]) for item in listing["families"]])
+        lines += _section("families", [(item["template"], item["summary"]) for item in listing["families"]])
     if listing["clusters"]:
-        lines += _section(
-            "clusters", [(item["name"], "", _sentence(item["description"])) for item in listing["clusters"]]
-        )
+        lines += _section("clusters", [(item["name"], _sentence(item["description"])) for item in listing["clusters"]])
     for key, title in (("workload_formats", "formats of job logs"), ("cluster_formats", "formats of machine lists")):
         if listing[key]:
-            lines += _section(title, [(item["name"], "", item["summary"]) for item in listing[key]])
+            lines += _section(title, [(item["name"], item["summary"]) for item in listing[key]])
     return "\n".join(lines).strip("\n")
 
 
@@ -115,23 +117,15 @@ def _proof(item: dict[str, Any]) -> str:
     if item["best"] is None:
         return "open"
     unit = f" {item['unit']}" if item["unit"] else ""
-    return (
-        f"{item['best']:,g}{unit}, {item['status']}"
-        if item["best"] < 1e6
-        else f"{item['best']:,.0f}{unit}, {item['status']}"
-    )
+    best = item["best"] if item["best"] < 1e6 else round(item["best"])
+    return f"{format_number(best)}{unit}, {item['status']}"
 
 
 def _sentence(text: str) -> str:
     return text.partition(". ")[0].rstrip(".")
 
 
-def _section(title: str, rows: list[tuple[str, str, str]]) -> list[str]:
-    first = min(58, max(len(row[0]) for row in rows))
-    second = max(len(row[1]) for row in rows)
-    lines = [f"{title}:"]
-    for name, proof, text in rows:
-        lines.append(
-            "  " + "  ".join(part for part in (f"{name:<{first}}", f"{proof:<{second}}", text) if part).rstrip()
-        )
-    return [*lines, ""]
+def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
+    first, *widths = column_widths(rows)
+    sides = ["left"] * len(rows[0])
+    return [f"{title}:", *aligned(rows, sides, indent=2, widths=[min(WIDEST_NAME, first), *widths]), ""]

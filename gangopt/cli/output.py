@@ -12,6 +12,7 @@ from gangopt.base import interrupts
 from gangopt.base.arguments import split_name
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import file_kind
+from gangopt.base.suffixes import check_suffix
 
 __all__ = ["INTERRUPTED", "check_output", "partial_path", "print_json", "require_whole", "write_output"]
 
@@ -102,8 +103,8 @@ def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iter
     if output is None:
         return
     name = shorten(str(output))
-    if suffix is not None and output.suffix.lower() != suffix:
-        raise InputError(f"{name}: suffix {output.suffix or 'missing'}, allowed: {suffix}")
+    if suffix is not None:
+        check_suffix(output, (suffix,))
     kind, parent = file_kind(output), output.parent
     if kind == "directory":
         raise InputError(f"{name}: is a directory, cannot be written as a file")

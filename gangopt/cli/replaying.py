@@ -128,6 +128,7 @@ def policies_command(as_json: AsJson = False) -> None:
     from gangopt.base.arguments import parameters_of
     from gangopt.registry.problem import resolve
     from gangopt.replays.registry import policies
+    from gangopt.reporting.text import aligned
 
     rows = []
     for record in policies.values():
@@ -140,11 +141,12 @@ def policies_command(as_json: AsJson = False) -> None:
     if as_json:
         print_json({"policies": rows})
         return
-    width = max(len(str(row["policy"])) for row in rows)
+    lines = []
     for row in rows:
-        typer.echo(f"{row['policy']:<{width}}  {row['summary']}")
+        lines.append((str(row["policy"]), str(row["summary"])))
         if row["arguments"]:
-            typer.echo(f"{'':<{width}}    {'  '.join(row['arguments'])}")
+            lines.append(("", "  " + "  ".join(row["arguments"])))
+    typer.echo("\n".join(aligned(lines, ("left", "left"))))
 
 
 def _check_outputs(output: list[Path] | None, inputs: list[str | Path | None]) -> None:

@@ -11,6 +11,7 @@ from gangopt.base.jsonfile import file_kind, read_json
 from gangopt.catalogue import entry, to_document
 from gangopt.registry.problem import resolve
 from gangopt.registry.records import problems
+from gangopt.reporting.text import format_number
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster
@@ -54,9 +55,8 @@ def text_of(subject: Instance | Cluster) -> str:
     lines = [subject.name, f"  {problem.noun}: {problem.summary}"]
     lines += [f"  {text}" for text in (subject.description, subject.source and f"source: {subject.source}") if text]
     if record is not None and record.best is not None:
-        lines.append(
-            f"  {problem.objective}: {record.best:,.10g} {record.unit}, {record.status} (checked {record.checked})"
-        )
+        best = format_number(record.best, digits=10)
+        lines.append(f"  {problem.objective}: {best} {record.unit}, {record.status} (checked {record.checked})")
     if problem.describe is not None:
         lines += ["", resolve(problem.describe)(subject)]
     return "\n".join(lines)
@@ -77,7 +77,7 @@ def picture_of(subject: Instance | Cluster, path: Path) -> None:
     InputError
         If the subject is an instance, or the path cannot be written.
     """
-    from gangopt.reporting.gap_plots import check_picture_suffix, save_picture
+    from gangopt.reporting.plots import check_picture_suffix, save_picture
 
     check_picture_suffix(path)
     if isinstance(subject, Instance):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gangopt.base.errors import InputError
+from gangopt.base.suffixes import check_suffix
 from gangopt.cli.options import AsJson, Output
 from gangopt.cli.output import check_output, print_json
 from gangopt.cli.workload_options import (
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload
 
 __all__ = ["workload"]
-
-_PICTURES = (".png", ".svg", ".pdf")
 
 
 def workload(
@@ -80,16 +78,23 @@ def workload(
 
 def _check_suffix(output: Path | None) -> None:
     from gangopt.instances.workload.files import ENDINGS
+    from gangopt.reporting.plots import PICTURE_SUFFIXES
 
-    if output is not None and output.suffix.lower() not in (*ENDINGS, *_PICTURES):
-        raise InputError(f"{output}: suffix {output.suffix or 'missing'}, allowed: {', '.join((*ENDINGS, *_PICTURES))}")
+    if output is not None:
+        check_suffix(output, (*ENDINGS, ".html", *PICTURE_SUFFIXES))
 
 
 def _write(jobs: Workload, output: Path, gpus: int | None) -> None:
-    if output.suffix.lower() not in _PICTURES:
-        jobs.save(output)
-        return
-    from gangopt.reporting.gap_plots import save_picture
+    from gangopt.base.jsonfile import write_text
+    from gangopt.instances.workload.files import ENDINGS
+    from gangopt.reporting.plots import save_picture
+    from gangopt.reporting.workload import workload_report
     from gangopt.reporting.workload_plots import workload_chart
 
-    save_picture(workload_chart(jobs, gpus), output)
+    suffix = output.suffix.lower()
+    if suffix in ENDINGS:
+        jobs.save(output)
+    elif suffix == ".html":
+        write_text(output, workload_report(jobs, gpus))
+    else:
+        save_picture(workload_chart(jobs, gpus), output)

@@ -9,6 +9,7 @@ from typing import Any
 from gangopt.base.errors import shorten
 from gangopt.instances.fair_share.market import bundles_of
 from gangopt.instances.fair_share.text import place_text
+from gangopt.reporting.text import aligned, format_short
 from gangopt.solvers.fair_share.certificates import Certificates, Given, SavedAllocation
 
 __all__ = ["certificates_json", "certificates_text", "exchange"]
@@ -157,13 +158,18 @@ def _pareto_lines(saved: SavedAllocation, found: Certificates) -> list[str]:
     lines = ["", "PE fails: better for somebody and worse for nobody is"]
     if owners is not None:
         lines[-1] += " an exchange: " + _some(_moves(owners, labels))
-    lines.append(f"  {'app':<24} {'rho':>10} {'rho then':>10}  machines then")
     bundles = bundles_of(found.dominating)
     rows = [
-        f"  {_short(app):<24} {_ratio(now):>10} {_ratio(then):>10}  {place_text(saved.machines, bundle)}"
+        (_short(app), format_short(now), format_short(then), place_text(saved.machines, bundle))
         for app, now, then, bundle in zip(labels, found.rho, found.dominating_rho, bundles, strict=True)
     ]
-    return lines + _cut(rows)
+    return lines + _app_table(("app", "rho", "rho then", "machines then"), rows)
+
+
+def _app_table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    sides, widths = ("left", *("right" for _ in heads[2:]), "left"), (24, *(9 for _ in heads[2:]), 0)
+    head, *lines = aligned([heads, *rows], sides, indent=2, widths=widths)
+    return [head, *_cut(lines)]
 
 
 def _moves(owners: tuple[int, ...], labels: tuple[str, ...]) -> list[str]:
@@ -183,7 +189,7 @@ def _envy_lines(saved: SavedAllocation, found: Certificates) -> list[str]:
     labels = saved.market.apps
     lines = [
         f"  {_short(labels[item.app])} envies {_short(labels[item.other])}: "
-        f"rho {_ratio(item.rho_there)} with its GPUs, {_ratio(item.rho)} with its own"
+        f"rho {format_short(item.rho_there)} with its GPUs, {format_short(item.rho)} with its own"
         for item in found.envy
     ]
     pairs = f"{len(found.envy):,} pair" + ("s" if len(found.envy) > 1 else "")
@@ -194,7 +200,7 @@ def _sharing_lines(saved: SavedAllocation, found: Certificates) -> list[str]:
     if found.sharing_incentive:
         return []
     labels = saved.market.apps
-    above = [f"{_short(labels[i])} {_ratio(found.rho[i])}" for i in found.above_one]
+    above = [f"{_short(labels[i])} {format_short(found.rho[i])}" for i in found.above_one]
     exists = {
         True: "An allocation that gives every app its own:",
         False: "No allocation gives every app its own.",
@@ -205,14 +211,10 @@ def _sharing_lines(saved: SavedAllocation, found: Certificates) -> list[str]:
         return lines
     values = [saved.market.value(i, row) for i, row in enumerate(found.sharing)]
     rows = [
-        f"  {_short(app):<24} {_ratio(1 / value):>10}  {place_text(saved.machines, bundle)}"
+        (_short(app), format_short(1 / value), place_text(saved.machines, bundle))
         for app, value, bundle in zip(labels, values, bundles_of(found.sharing), strict=True)
     ]
-    return [*lines, f"  {'app':<24} {'rho':>10}  machines", *_cut(rows)]
-
-
-def _ratio(value: float) -> str:
-    return f"{value:.4g}"
+    return lines + _app_table(("app", "rho", "machines"), rows)
 
 
 def _short(label: str) -> str:

@@ -1,13 +1,10 @@
-"""Comparisons as text for a terminal and as a HTML page."""
+"""Comparisons as text for a terminal and as an HTML page."""
 
 from __future__ import annotations
 
-import html
-
-from rich.table import Table
-
 from gangopt.registry.records import problems
-from gangopt.reporting.text import format_gap, format_number, render, text_table
+from gangopt.reporting import page
+from gangopt.reporting.text import Table, format_fixed, format_gap, format_number, render
 from gangopt.solvers.compare.comparison import Comparison, MethodSummary
 from gangopt.solvers.core.row import Row
 
@@ -31,7 +28,7 @@ def comparison_text(comparison: Comparison) -> str:
         Several lines without a trailing newline.
     """
     parts = _partial_lines(comparison)
-    for noun in dict.fromkeys(row.problem for row in comparison.rows if row.problem):
+    for noun in _nouns(comparison):
         rows = [row for row in comparison.rows if row.problem == noun]
         summary = _summary_table([item for item in comparison.summary() if item.problem == noun])
         parts += [_goal(noun), render(_row_table(noun, rows)), "by method", render(summary)]
@@ -41,6 +38,10 @@ def comparison_text(comparison: Comparison) -> str:
         remarks[MOST_REMARKS:] = [f"and {more} more remarks; a saved comparison has them as `reason`"]
     parts += ["\n".join(remarks)] if remarks else []
     return "\n\n".join(parts)
+
+
+def _nouns(comparison: Comparison) -> list[str]:
+    return list(dict.fromkeys(row.problem for row in comparison.rows if row.problem))
 
 
 def _goal(noun: str) -> str:
@@ -108,7 +109,7 @@ def _row_table(noun: str, rows: list[Row]) -> Table:
         "seconds": "right",
         "status": "left",
     }
-    table = text_table(columns)
+    table = Table(columns)
     shown = None
     for row in rows:
         if shown is not None and row.instance != shown:
@@ -122,7 +123,7 @@ def _row_table(noun: str, rows: list[Row]) -> Table:
             _gap(row),
             "yes" if row.proven else "no",
             *(format_number(row.metrics.get(name)) for name in extra),
-            f"{row.seconds:.3f}",
+            format_fixed(row.seconds, 3),
             _status(row),
         )
         shown = row.instance
@@ -142,60 +143,44 @@ def _summary_table(summary: list[MethodSummary]) -> Table:
         "infinite": "right",
         "seconds": "right",
     }
-    table = text_table(columns)
+    table = Table(columns)
     for item in summary:
         table.add_row(
             item.method,
             *(str(value) for value in (item.instances, item.solved, item.proven, item.best)),
             *(format_gap(gap, rounding=0.0) for gap in (item.mean_gap, item.median_gap, item.worst_gap)),
             str(item.infinite_gaps),
-            f"{item.seconds:.3f}",
+            format_fixed(item.seconds, 3),
         )
     return table
 
 
-STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:76em;margin:2em auto;padding:0 1em;color:#1c2430}
-table{border-collapse:collapse;margin:0 0 2em}th,td{padding:.25em .8em;border-bottom:1px solid #d8dee6;text-align:right}
-th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}tr.best td{font-weight:600}svg{max-width:100%;height:auto}"""
-
-
 def html_report(comparison: Comparison) -> str:
-    """Return a self-contained HTML page: pictures, summaries and all rows.
+    """Return a self-contained HTML page of plots, summaries and all rows.
 
     Parameters
     ----------
     comparison : Comparison
-        What `compare` returned.
+        Result of `compare`.
 
     Returns
     -------
     str
         The page.
     """
-    from gangopt.reporting.gap_plots import gap_chart, performance_profile, to_svg
+    from gangopt.reporting.gap_plots import gap_chart, performance_profile
 
-    parts = ["<h1>gangopt: heuristics against proven bounds</h1>"]
-    parts += [f"<p><strong>{html.escape(line)}</strong></p>" for line in _partial_lines(comparison)]
-    for noun in dict.fromkeys(row.problem for row in comparison.rows if row.problem):
-        rows = [row for row in comparison.rows if row.problem == noun]
-        parts.append(f"<h2>{html.escape(noun)}: {html.escape(problems[noun].summary)}</h2>")
-        one = Comparison(tuple(rows))
-        parts += [to_svg(gap_chart(one)), to_svg(performance_profile(one))]
-        summary = _summary_table(list(one.summary()))
+    parts = [page.heading("gangopt: heuristics against proven bounds")]
+    parts += [page.paragraph(line, strong=True) for line in _partial_lines(comparison)]
+    for noun in _nouns(comparison):
+        one = Comparison(tuple(row for row in comparison.rows if row.problem == noun))
+        best = {index for index, row in enumerate(one.rows) if row.best}
         parts += [
-            _html_table(summary, [False] * len(summary.rows)),
-            _html_table(_row_table(noun, rows), [r.best for r in rows]),
+            page.heading(f"{noun}: {problems[noun].summary}", 2),
+            page.figure(gap_chart(one)),
+            page.figure(performance_profile(one)),
+            page.table(_summary_table(list(one.summary()))),
+            page.table(_row_table(noun, list(one.rows)), best),
         ]
-    parts += [f"<p>{html.escape(line)}</p>" for line in remark_lines(comparison)]
-    head = f"<meta charset='utf-8'><title>gangopt comparison</title><style>{STYLE}</style>"
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
-
-
-def _html_table(table: Table, best: list[bool]) -> str:
-    columns = [list(column.cells) for column in table.columns]
-    head = "".join(f"<th>{html.escape(str(column.header))}</th>" for column in table.columns)
-    body = "".join(
-        f"<tr{' class=best' if mark else ''}>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in cells)}</tr>"
-        for cells, mark in zip(zip(*columns, strict=True), best, strict=False)
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    parts += [page.paragraph(line) for line in remark_lines(comparison)]
+    return page.page("gangopt comparison", *parts)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import html
 import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.base.errors import InputError
-from gangopt.reporting.text import format_gap, format_number, render, text_table
+from gangopt.base.suffixes import check_suffix
+from gangopt.reporting import page
+from gangopt.reporting.plots import PICTURE_SUFFIXES
+from gangopt.reporting.text import Table, format_fixed, format_gap, format_number, render
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
 
     from gangopt.replays.contest import Contest
 
 __all__ = ["OUTPUT_SUFFIXES", "check_output_suffix", "contest_json", "contest_text", "write_contest"]
 
-_PICTURES = (".png", ".svg", ".pdf")
-OUTPUT_SUFFIXES = (".parquet", ".csv", ".json", ".html", *_PICTURES)
+OUTPUT_SUFFIXES = (".parquet", ".csv", ".json", ".html", *PICTURE_SUFFIXES)
 """Files that a contest is written to."""
 
 _COLUMNS = {
@@ -66,14 +65,16 @@ def contest_json(contest: Contest) -> dict[str, Any]:
 
 def contest_text(contest: Contest) -> str:
     """Return one aligned table with a line a policy, the bound below it, and why policies were not replayed."""
-    lines = [*_partial(contest), render(_table(contest))]
-    if contest.bound is not None:
-        kind = contest.bound.name.replace("_", " ")
-        lines.append(
-            f"no scheduler of fixed gangs has a mean JCT below {format_number(contest.bound.mean)} s ({kind}, proven "
-            f"in {contest.bound.seconds:.2f} s)"
-        )
-    return "\n\n".join([*lines, *_reasons(contest)])
+    reasons = "\n".join(_reasons(contest))
+    return "\n\n".join([*_partial(contest), render(_table(contest)), *_bound_line(contest), *filter(None, [reasons])])
+
+
+def _bound_line(contest: Contest) -> list[str]:
+    bound = contest.bound
+    if bound is None:
+        return []
+    proof = f"{bound.name.replace('_', ' ')}, proven in {bound.seconds:.2f} s"
+    return [f"no scheduler of fixed gangs has a mean JCT below {format_number(bound.mean)} s ({proof})"]
 
 
 def _partial(contest: Contest) -> list[str]:
@@ -85,26 +86,25 @@ def _partial(contest: Contest) -> list[str]:
 
 
 def _reasons(contest: Contest) -> list[str]:
-    reasons = [f"{entry.policy} was not replayed: {entry.reason}" for entry in contest.entries if entry.replay is None]
-    return ["\n".join(reasons)] if reasons else []
+    return [f"{entry.policy} was not replayed: {entry.reason}" for entry in contest.entries if entry.replay is None]
 
 
 def _table(contest: Contest) -> Table:
-    table = text_table({"policy": "left", **dict.fromkeys(_COLUMNS.values(), "right")})
+    table = Table({"policy": "left", **dict.fromkeys(_COLUMNS.values(), "right")})
     for row in contest.rows():
         if row["reason"] is None:
             table.add_row(row["policy"], *(_cell(name, row[name]) for name in _COLUMNS))
     return table
 
 
+_DECIMALS = {"improvement": 2, "max_rho": 2, "seconds": 2, "jain": 3}
+"""Decimals of the columns that are not times with one."""
+
+
 def _cell(name: str, value: float | None) -> str:
     if name == "jct_gap":
         return format_gap(value, rounding=1e-9)
-    if value is None:
-        return "-"
-    if name in {"improvement", "max_rho", "seconds"}:
-        return f"{value:,.2f}"
-    return f"{value:.3f}" if name == "jain" else f"{value:,.1f}" if isinstance(value, float) else format_number(value)
+    return format_number(value) if isinstance(value, int) else format_fixed(value, _DECIMALS.get(name, 1))
 
 
 def check_output_suffix(path: Path) -> str:
@@ -115,10 +115,7 @@ def check_output_suffix(path: Path) -> str:
     InputError
         If it is another.
     """
-    suffix = path.suffix.lower()
-    if suffix not in OUTPUT_SUFFIXES:
-        raise InputError(f"{path}: suffix {suffix or 'missing'}, allowed: {', '.join(OUTPUT_SUFFIXES)}")
-    return suffix
+    return check_suffix(path, OUTPUT_SUFFIXES)
 
 
 def write_contest(contest: Contest, path: Path) -> None:
@@ -151,7 +148,7 @@ def write_contest(contest: Contest, path: Path) -> None:
     elif suffix == ".html":
         write_text(path, _page(contest))
     else:
-        from gangopt.reporting.gap_plots import save_picture
+        from gangopt.reporting.plots import save_picture
         from gangopt.reporting.replay_plots import contest_chart
 
         save_picture(contest_chart(contest), path)
@@ -171,28 +168,24 @@ def _stacked(frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
     return pl.concat([frame.select(pl.lit(name).alias("policy"), pl.all()) for name, frame in frames.items()])
 
 
-_STYLE = """body{font:15px/1.45 system-ui,sans-serif;max-width:84em;margin:2em auto;padding:0 1em;color:#1c2430}
-table{border-collapse:collapse;margin:0 0 2em}th,td{padding:.25em .8em;border-bottom:1px solid #d8dee6;text-align:right}
-th:first-child,td:first-child{text-align:left}svg{max-width:100%;height:auto}"""
-
-
 def _page(contest: Contest) -> str:
     from gangopt.instances.workload.text import notice_lines
-    from gangopt.reporting.gap_plots import to_svg
     from gangopt.reporting.replay_plots import contest_chart
 
-    text = contest_text(contest).split("\n\n")
-    notes = [part for part in text if part.startswith(("PARTIAL", "no scheduler"))] + _reasons(contest)
-    title = f"{contest.workload.name or 'workload'} on {contest.n_gpus:,} GPUs"
-    parts = [f"<h1>{html.escape(title)}</h1>", _html(_table(contest))]
-    parts += [f"<p>{html.escape(note)}</p>" for note in (*notes, *notice_lines(contest.notices))]
-    parts += ["<h2>Bins by size and length</h2>", _html(_bins(contest)), to_svg(contest_chart(contest))]
-    head = f"<meta charset='utf-8'><title>gangopt replay</title><style>{_STYLE}</style>"
-    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+    notes = [*_partial(contest), *_bound_line(contest), *_reasons(contest), *notice_lines(contest.notices)]
+    return page.page(
+        "gangopt replay",
+        page.heading(f"{contest.workload.name or 'workload'} on {contest.n_gpus:,} GPUs"),
+        page.table(_table(contest)),
+        *map(page.paragraph, notes),
+        page.heading("Bins by size and length", 2),
+        page.table(_bins(contest)),
+        page.figure(contest_chart(contest)),
+    )
 
 
 def _bins(contest: Contest) -> Table:
-    table = text_table(
+    table = Table(
         {"policy": "left", **dict.fromkeys(("bin", "jobs", "mean JCT (s)", "median (s)", "p95 (s)"), "right")}
     )
     for entry in contest.entries:
@@ -201,10 +194,3 @@ def _bins(contest: Contest) -> Table:
                 entry.policy, name, *(format_number(item[key]) for key in ("jobs", "avg_jct", "median_jct", "p95_jct"))
             )
     return table
-
-
-def _html(table: Table) -> str:
-    head = "".join(f"<th>{html.escape(str(column.header))}</th>" for column in table.columns)
-    rows = zip(*(column.cells for column in table.columns), strict=True)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

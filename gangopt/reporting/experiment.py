@@ -1,4 +1,4 @@
-"""The result of an experiment: rows with named columns, and what has to be known to read them."""
+"""The result of an experiment: a table with named columns and notes on how it was made."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gangopt.base.errors import InputError
+from gangopt.base.suffixes import check_suffix
+from gangopt.reporting import page
+from gangopt.reporting.text import Table, aligned, format_short
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["TABLE_SUFFIXES", "ExperimentTable"]
 
@@ -23,15 +28,15 @@ class ExperimentTable:
     Attributes
     ----------
     name : str
-        Of the experiment.
+        Name of the experiment.
     title : str
-        What was asked, in one line.
+        The question that the experiment answers, in one line.
     columns : mapping of str to str
-        Unit of each column, by name, in order; empty for text and plain numbers.
+        Unit of each column by its name, in display order; empty for text and numbers without a unit.
     rows : tuple of mapping of str to object
-        A value for every column, None where there is none.
+        A value for every column, None where it is missing.
     notes : tuple of str
-        Model, settings and sources, a line each.
+        Model, settings and sources, one line each.
     """
 
     name: str
@@ -41,7 +46,7 @@ class ExperimentTable:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the table as JSON: `experiment`, `title`, `units`, `rows` and `notes`."""
+        """Return a JSON object with `experiment`, `title`, `units`, `rows` and `notes`."""
         return {
             "experiment": self.name,
             "title": self.title,
@@ -50,51 +55,64 @@ class ExperimentTable:
             "notes": list(self.notes),
         }
 
+    def table(self) -> Table:
+        """Return the rows as cells of text, the units in the heads."""
+        table = Table(
+            {
+                f"{name} ({unit})" if unit else name: "left"
+                if all(isinstance(row[name], str) for row in self.rows)
+                else "right"
+                for name, unit in self.columns.items()
+            }
+        )
+        for row in self.rows:
+            table.add_row(*(_shown(row[name]) for name in self.columns))
+        return table
+
     def text(self) -> str:
         """Return the table as aligned lines, with its notes below it."""
-        heads = [f"{name} ({unit})" if unit else name for name, unit in self.columns.items()]
-        cells = [[_shown(row[name]) for name in self.columns] for row in self.rows]
-        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-        left = [all(isinstance(row[name], str) for row in self.rows) for name in self.columns]
-        lines = [
-            "  ".join(
-                f"{cell:<{width}}" if side else f"{cell:>{width}}"
-                for cell, width, side in zip(row, widths, left, strict=True)
-            ).rstrip()
-            for row in [heads, *cells]
-        ]
+        table = self.table()
+        lines = aligned([tuple(table.columns), *table.rows], list(table.columns.values()))
         return "\n".join([self.title, "", *lines, "", *self.notes]).rstrip()
 
     def write(self, path: Path) -> None:
-        """Write the table as CSV or JSON, whole or not at all.
+        """Write the table as CSV or JSON; a write that fails leaves no file behind.
 
         Parameters
         ----------
         path : Path
-            Ends in .csv or .json.
+            Path with suffix .csv or .json.
 
         Raises
         ------
         InputError
-            If the suffix is another or the file cannot be written.
+            If the path has another suffix or cannot be written.
         """
         from gangopt.base.jsonfile import write_json, write_text
 
-        if path.suffix.lower() == ".json":
+        if check_suffix(path, TABLE_SUFFIXES) == ".json":
             write_json(path, self.to_json())
-        elif path.suffix.lower() == ".csv":
-            stream = io.StringIO(newline="")
-            writer = csv.DictWriter(stream, list(self.columns), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(self.to_json()["rows"])
-            write_text(path, stream.getvalue())
-        else:
-            raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: {', '.join(TABLE_SUFFIXES)}")
+            return
+        stream = io.StringIO(newline="")
+        writer = csv.DictWriter(stream, list(self.columns), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.to_json()["rows"])
+        write_text(path, stream.getvalue())
+
+    def html(self, figure: Figure) -> str:
+        """Return a self-contained HTML page of the table, its notes and a plot of it."""
+        return page.page(
+            f"gangopt experiment {self.name}",
+            page.heading(self.title),
+            page.table(self.table()),
+            *map(page.paragraph, self.notes),
+            page.figure(figure),
+        )
 
 
 def _shown(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+        return format_short(value)
     return str(value)

@@ -1,4 +1,4 @@
-"""Pictures of fitted loss curves and speed functions; each function returns a matplotlib Figure of its own."""
+"""Plots of fitted loss curves and speed functions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gangopt.instances.fitting.loss_log import LossLog
 from gangopt.instances.fitting.speed import SpeedFit
 from gangopt.instances.fitting.speed_samples import SpeedSamples
 from gangopt.instances.fitting.speed_terms import terms
+from gangopt.reporting.plots import label, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,10 +41,7 @@ def loss_chart(
     epochs : float, optional
         Epochs over which the change is taken.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 4.0), layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = new_figure(7.5, 4.0)
     end = fit.converges_at(threshold, epochs)
     right = min(max(1.1 * end, 1.02 * fit.last_step), FARTHEST * fit.last_step)
     steps = np.linspace(float(log.steps[0]), right, 600)
@@ -71,11 +69,8 @@ def loss_chart(
     if end <= right:
         axes.axvline(end, color="tab:red", lw=1, ls="--", label=f"converged at step {end:,}")
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("steps")
-    axes.set_ylabel("loss")
-    axes.set_title(f"change of at most {threshold:g} of the largest loss in {epochs:g} epochs", fontsize=10)
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    title = f"change of at most {threshold:g} of the largest loss in {epochs:g} epochs"
+    label(axes, "steps", "loss", title, legend=True)
     return figure
 
 
@@ -107,10 +102,8 @@ def speed_chart(
     right.plot(samples.speeds, fitted, "o", ms=5, alpha=0.7, label="measurements")
     right.set_xlim(*ends)
     right.set_ylim(*ends)
-    right.set_xlabel("measured speed (steps/s)")
-    right.set_ylabel("fitted speed (steps/s)")
-    right.set_title(f"mean error {fit.error.mean:.1%}, largest {fit.error.max:.1%}", fontsize=10)
-    right.grid(alpha=0.3)
+    title = f"mean error {fit.error.mean:.1%}, largest {fit.error.max:.1%}"
+    label(right, "measured speed (steps/s)", "fitted speed (steps/s)", title)
     right.legend(frameon=False, loc="upper left")
     return figure
 
@@ -132,7 +125,6 @@ def _map(axes: Axes, samples: SpeedSamples, fit: SpeedFit, probes: Sequence[tupl
         axes.plot([w for _, w in probes], [p for p, _ in probes], "*", mfc="red", mec="white", ms=12, label="next")
     axes.set_xlim(0, W + 1)
     axes.set_ylim(0, P + 1)
-    axes.set_xlabel("workers w")
-    axes.set_ylabel("parameter servers p")
-    axes.set_title(f"fitted speed (steps/s), {fit.mode}, p + w up to {max_tasks}", fontsize=10)
+    title = f"fitted speed (steps/s), {fit.mode}, p + w up to {max_tasks}"
+    label(axes, "workers w", "parameter servers p", title, grid=False)
     axes.legend(loc="upper right")

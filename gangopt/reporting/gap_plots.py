@@ -1,17 +1,11 @@
-"""Pictures of comparisons and results; every function returns a matplotlib Figure and touches no global state."""
+"""Plots of comparisons and results."""
 
 from __future__ import annotations
 
-import io
-import os
-import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.base.errors import InputError, shorten
-from gangopt.base.jsonfile import write_bytes
+from gangopt.reporting.plots import label, line_style, new_figure, plain_text
 from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.core.row import Row
 
@@ -19,29 +13,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "PICTURE_SUFFIXES",
-    "frontier_chart",
-    "gap_chart",
-    "performance_profile",
-    "plain_text",
-    "save_picture",
-    "to_svg",
-    "trajectory_chart",
-]
-
-PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
-
+__all__ = ["frontier_chart", "gap_chart", "performance_profile", "trajectory_chart"]
 
 MARKERS = "oDsv^P*X<>hpd"
 """Thirteen markers and ten colours: the two together repeat only after 130 methods."""
-
-
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.add_subplot()
 
 
 def _methods(rows: Sequence[Row]) -> list[str]:
@@ -179,9 +154,8 @@ def _profile_panel(axes: Axes, noun: str, rows: list[Row]) -> None:
         count = sum(row.method == method for row in rows)
         gaps = sorted(gap for name, gap in closed if name == method)
         shares = [(rank + 1) / count for rank in range(len(gaps))]
-        style = ("-", "--", "-.", ":")[number // 10 % 4]
         steps = [0.0, *shares, shares[-1] if shares else 0.0]
-        axes.step([0.0, *gaps, right], steps, style, where="post", label=plain_text(method))
+        axes.step([0.0, *gaps, right], steps, where="post", label=plain_text(method), **line_style(number))
     axes.set_xscale("symlog", linthresh=0.1)
     axes.set_xlim(0, right)
     axes.set_ylim(0, 1.03)
@@ -199,20 +173,16 @@ def trajectory_chart(trajectory: Sequence[Sequence[float | None]], title: str, u
     trajectory : sequence of sequence of float or None
         (seconds, objective, bound) at every change.
     title : str
-        Title of the picture.
+        Title of the plot.
     unit : str
         Unit of objective and bound.
     """
-    figure, axes = _figure(7.0, 3.6)
-    for column, label in ((1, "incumbent"), (2, "bound")):
+    figure, axes = new_figure(7.0, 3.6)
+    for column, name in ((1, "incumbent"), (2, "bound")):
         points = [(item[0] or 0.0, value) for item in trajectory if (value := item[column]) is not None]
         drawn = [(x, y) for x, y in points if abs(x) <= FARTHEST and abs(y) <= FARTHEST]
-        axes.step([x for x, _ in drawn], [y for _, y in drawn], where="post", marker=".", label=label)
-    axes.set_title(plain_text(title, TITLE))
-    axes.set_xlabel("wall seconds")
-    axes.set_ylabel(f"objective ({plain_text(unit)})")
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+        axes.step([x for x, _ in drawn], [y for _, y in drawn], where="post", marker=".", label=name)
+    label(axes, "wall seconds", f"objective ({plain_text(unit)})", plain_text(title, TITLE), legend=True)
     return figure
 
 
@@ -224,98 +194,20 @@ def frontier_chart(points: Sequence[Mapping[str, Any]], title: str) -> Figure:
     points : sequence of mapping of str to object
         Records with an abscissa first, an ordinate second and `bound` of the ordinate.
     title : str
-        Title of the picture.
+        Title of the plot.
     """
-    figure, axes = _figure(7.0, 3.8)
+    figure, axes = new_figure(7.0, 3.8)
     across, upward = list(points[0])[:2]
-    for column, style, label in ((upward, "o-", plain_text(upward)), ("bound", "_", "bound")):
+    for column, style, name in ((upward, "o-", plain_text(upward)), ("bound", "_", "bound")):
         drawn = [item for item in points if abs(item[across]) <= FARTHEST and abs(item[column]) <= FARTHEST]
-        axes.plot([item[across] for item in drawn], [item[column] for item in drawn], style, ms=8, label=label)
+        axes.plot([item[across] for item in drawn], [item[column] for item in drawn], style, ms=8, label=name)
     axes.set_yscale("symlog", linthresh=1)
-    axes.set_title(plain_text(title, TITLE))
-    axes.set_xlabel(plain_text(across))
-    axes.set_ylabel(plain_text(upward))
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    label(axes, plain_text(across), plain_text(upward), plain_text(title, TITLE), legend=True)
     return figure
 
 
 FARTHEST = 1e100
-"""Largest number that has a place in a picture; the logarithms and differences of larger ones overflow."""
+"""Largest number that has a place in a plot; the logarithms and differences of larger ones overflow."""
 
 TITLE = 72
 """Characters of a title."""
-
-
-def plain_text(text: str, longest: int = 48) -> str:
-    """Return a text as a picture can show it: never mathematics, never too long, in characters that the font has.
-
-    Parameters
-    ----------
-    text : str
-        Name of an instance or method.
-    longest : int, optional
-        Characters that are left.
-
-    Returns
-    -------
-    str
-        Dollar signs escaped; a leading underscore, which would keep it out of a legend, behind a blank.
-    """
-    known = _characters()
-    drawn = "".join(item if ord(item) in known else ascii(item)[1:-1] for item in text)
-    cut = shorten(drawn, longest).replace("$", r"\$")
-    return f" {cut}" if cut.startswith("_") else cut
-
-
-@cache
-def _characters() -> frozenset[int]:
-    """Return the code points of the font in which pictures are lettered."""
-    from matplotlib import font_manager
-
-    font = font_manager.get_font(font_manager.findfont(font_manager.FontProperties()))
-    return frozenset(font.get_charmap())
-
-
-def to_svg(figure: Figure) -> str:
-    """Return a figure as SVG text without XML header, the same for the same figure."""
-    return _bytes(figure, "svg").decode("utf-8").partition("<svg")[2].join(["<svg", ""])
-
-
-def _bytes(figure: Figure, kind: str) -> bytes:
-    import matplotlib as mpl
-
-    buffer = io.BytesIO()
-    stamp = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    with mpl.rc_context({"svg.hashsalt": "gangopt"}), warnings.catch_warnings():
-        # figures of other modules may hold letters that the font lacks; the box in their place needs no warning
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure.savefig(buffer, format=kind, dpi=150, metadata=stamp)
-    return buffer.getvalue()
-
-
-def save_picture(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure as PNG, SVG or PDF by the suffix of the path, whole or not at all.
-
-    Parameters
-    ----------
-    figure : Figure
-        What to write.
-    path : str or path-like
-        Ends in .png, .svg or .pdf.
-
-    Raises
-    ------
-    InputError
-        If the suffix is another or the file cannot be written.
-    """
-    suffix = check_picture_suffix(path)
-    write_bytes(path, _bytes(figure, suffix[1:]))
-
-
-def check_picture_suffix(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of a picture's path, refusing those that cannot be written."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in PICTURE_SUFFIXES:
-        raise InputError(f"{os.fspath(path)}: suffix {suffix or 'missing'}, allowed: {', '.join(PICTURE_SUFFIXES)}")
-    return suffix

@@ -1,4 +1,4 @@
-"""Pictures of a contest: completion times, fairness, queue, GPUs in use, and a Gantt chart of the GPUs."""
+"""Plots of a contest: completion times, fairness, queue, GPUs in use, and a Gantt chart of the GPUs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from gangopt.base.errors import InputError
 from gangopt.replays.records import Floats
 from gangopt.replays.timelines import Timeline, gantt, timeline
-from gangopt.reporting.gap_plots import plain_text
+from gangopt.reporting.plots import label, line_style, plain_text, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["contest_chart"]
 
-_SCALES = ((172_800.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (0.0, 1.0, "s"))
 _POINTS = 1000
 _GANTT_INCHES = 1.9
 
@@ -51,7 +50,7 @@ def contest_chart(contest: Contest) -> Figure:
     grid = figure.add_gridspec(2 + len(replays), 2, height_ratios=[3.2, 3.2] + [_GANTT_INCHES] * len(replays))
     panels = [figure.add_subplot(grid[row, column]) for row in range(2) for column in range(2)]
     last = max(float(replay.after.end.max()) for replay in replays)
-    scale = next((size, unit) for limit, size, unit in _SCALES if last >= limit)
+    scale = time_unit(last)
     _distribution(panels[0], replays, "jct", "completion time (s)")
     _distribution(panels[1], replays, "rho", "finish-time fairness rho")
     lines = [timeline(replay) for replay in replays]
@@ -68,19 +67,17 @@ def contest_chart(contest: Contest) -> Figure:
 
 
 def _look(number: int) -> dict[str, Any]:
-    return {"color": f"C{number % 10}", "linestyle": ("-", "--", "-.", ":")[number // 10 % 4], "lw": 1.2}
+    return {**line_style(number), "lw": 1.2}
 
 
-def _distribution(axes: Axes, replays: list[Replay], figure: str, label: str) -> None:
+def _distribution(axes: Axes, replays: list[Replay], figure: str, name: str) -> None:
     for number, replay in enumerate(replays):
         values, shares = _quantiles(getattr(replay, figure))
         axes.step(values, shares, where="post", label=plain_text(replay.policy), **_look(number))
     if any(getattr(replay, figure).any() for replay in replays):
         axes.set_xscale("log")
     axes.set_ylim(0, 1)
-    axes.set_xlabel(label)
-    axes.set_ylabel("share of jobs" if figure == "jct" else "share of apps")
-    axes.grid(alpha=0.3)
+    label(axes, name, "share of jobs" if figure == "jct" else "share of apps")
     axes.legend(frameon=False, fontsize=8)
 
 
@@ -95,9 +92,7 @@ def _queue(axes: Axes, replays: list[Replay], lines: list[Timeline], scale: tupl
     for number, (replay, line) in enumerate(zip(replays, lines, strict=True)):
         axes.stairs(line.queue, line.edges / scale[0], label=plain_text(replay.policy), **_look(number))
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("waiting jobs")
-    axes.set_xlabel(f"time since the first arrival ({scale[1]})")
-    axes.grid(alpha=0.3)
+    label(axes, f"time since the first arrival ({scale[1]})", "waiting jobs")
 
 
 def _gpus(axes: Axes, replays: list[Replay], lines: list[Timeline], scale: tuple[float, str]) -> None:
@@ -108,9 +103,7 @@ def _gpus(axes: Axes, replays: list[Replay], lines: list[Timeline], scale: tuple
             axes.stairs(line.used, edges, **{**look, "lw": 0.8, "alpha": 0.25, "fill": True})
     axes.axhline(replays[0].n_gpus, color="grey", lw=0.8)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("GPUs allocated (used: filled)")
-    axes.set_xlabel(f"time since the first arrival ({scale[1]})")
-    axes.grid(alpha=0.3)
+    label(axes, f"time since the first arrival ({scale[1]})", "GPUs allocated (used: filled)")
 
 
 def _gantt(axes: Axes, replay: Replay, scale: tuple[float, str]) -> None:
@@ -118,10 +111,10 @@ def _gantt(axes: Axes, replay: Replay, scale: tuple[float, str]) -> None:
 
     jobs, first, last, runs = gantt(replay)
     hue = (jobs * 0.618034) % 1.0
-    picture = colormaps["rainbow"](hue)
-    picture[jobs < 0] = 1.0
+    image = colormaps["rainbow"](hue)
+    image[jobs < 0] = 1.0
     extent = (first / scale[0], max(last, first + 1e-9) / scale[0], float(replay.n_gpus), 0.0)
-    axes.imshow(picture, aspect="auto", interpolation="nearest", extent=extent)
+    axes.imshow(image, aspect="auto", interpolation="nearest", extent=extent)
     total = int(replay.starts.sum())
     part = "" if runs == total else f", the first {runs:,} of {total:,} runs"
     axes.set_title(plain_text(f"{replay.policy}{part}", 100), fontsize=9, loc="left")

@@ -1,34 +1,45 @@
-"""Results as text for a terminal, and the text tables and number formats that comparisons use too."""
+"""Text for a terminal: number formats, aligned tables, and the lines that `gangopt solve` prints."""
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+from rich.cells import cell_len
 
 from gangopt.base.contract import Instance
+from gangopt.base.errors import shorten
 from gangopt.registry.records import problems
 from gangopt.reporting.decision import decision_lines
 from gangopt.solvers.core.result import PROVEN_GAP, Result
 
-__all__ = ["format_gap", "format_number", "render", "result_text", "text_table"]
+__all__ = [
+    "Table",
+    "aligned",
+    "column_widths",
+    "format_fixed",
+    "format_gap",
+    "format_number",
+    "format_short",
+    "render",
+    "result_text",
+]
 
-TEXT_WIDTH = 400
-"""Columns of a text table before anything is cut; nothing is wrapped below it."""
+WIDEST_CELL = 160
+"""Maximum number of characters of a table cell; longer cells lose their middle."""
 
 
-def format_number(value: float | None) -> str:
-    """Return a number for people: whole numbers in full, others with seven significant digits.
+def format_number(value: float | None, *, digits: int = 6) -> str:
+    """Return a number for people: integers in full, other numbers rounded to `digits` significant digits.
 
     Parameters
     ----------
     value : float or None
-        The number, or None.
+        The number.
+    digits : int, optional
+        Significant digits of numbers with a fractional part; from 10**digits on they have two decimals instead.
 
     Returns
     -------
@@ -43,7 +54,19 @@ def format_number(value: float | None) -> str:
         return "inf" if value > 0 else "-inf"
     if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.2f}" if abs(value) < 1e12 else f"{value:.6g}"
+    if abs(value) < 10**digits:
+        return f"{value:,.{digits}g}"
+    return f"{value:,.2f}" if abs(value) < 1e12 else f"{value:.{digits}g}"
+
+
+def format_short(value: float) -> str:
+    """Return a number with four significant digits, or as an integer from 10,000 on."""
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def format_fixed(value: float | None, decimals: int) -> str:
+    """Return a number with a fixed number of decimals, `-` for None."""
+    return "-" if value is None else f"{value:,.{decimals}f}"
 
 
 def format_gap(gap: float | None, *, rounding: float = PROVEN_GAP) -> str:
@@ -52,9 +75,9 @@ def format_gap(gap: float | None, *, rounding: float = PROVEN_GAP) -> str:
     Parameters
     ----------
     gap : float or None
-        A ratio, or None.
+        The gap as a ratio.
     rounding : float, optional
-        Ratio up to which a gap is rounding error and shown as 0.000.
+        Gaps up to this ratio count as rounding errors and are shown as 0.000.
 
     Returns
     -------
@@ -71,21 +94,89 @@ def format_gap(gap: float | None, *, rounding: float = PROVEN_GAP) -> str:
     return f"{percent:.3f}" if abs(percent) < 1000 else f"{percent:,.0f}" if abs(percent) < 1e9 else f"{percent:.1e}"
 
 
-def render(*tables: Table) -> str:
-    """Return tables as lines of text, nothing wrapped up to `TEXT_WIDTH` columns."""
-    stream = io.StringIO()
-    console = Console(file=stream, width=TEXT_WIDTH, no_color=True, highlight=False, markup=False, emoji=False)
-    for table in tables:
-        console.print(table)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")
+@dataclass
+class Table:
+    """Rows of cells under column heads, printed by `render` or put on an HTML page.
+
+    Attributes
+    ----------
+    columns : mapping of str to str
+        Alignment of each column, `left` or `right`, by its head.
+    rows : list of tuple of str
+        Cells of each row, one for every column.
+    sections : set of int
+        Indices of the rows that start a new section.
+    """
+
+    columns: Mapping[str, str]
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    sections: set[int] = field(default_factory=set)
+
+    def add_row(self, *cells: str) -> None:
+        """Append a row."""
+        self.rows.append(tuple(cell if len(cell) <= WIDEST_CELL else shorten(cell, WIDEST_CELL) for cell in cells))
+
+    def add_section(self) -> None:
+        """Start a new section with the next row."""
+        self.sections.add(len(self.rows))
 
 
-def text_table(columns: Mapping[str, str]) -> Table:
-    """Return an empty table with the given column heads, each aligned `left` or `right`."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name, side in columns.items():
-        table.add_column(name, justify="right" if side == "right" else "left", no_wrap=True)
-    return table
+def render(table: Table) -> str:
+    """Return a table as lines of text, with a rule below the heads and a blank line between sections."""
+    rows = [tuple(table.columns), *table.rows]
+    widths = column_widths(rows)
+    head, *body = aligned(rows, list(table.columns.values()), gap=3, indent=1, widths=widths)
+    lines = [head, " " + "─" * (sum(widths) + 3 * (len(widths) - 1))]
+    for index, line in enumerate(body):
+        lines += ["", line] if index in table.sections else [line]
+    return "\n".join(lines)
+
+
+def column_widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the terminal columns that the widest cell of each table column takes."""
+    return [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
+
+
+def aligned(
+    rows: Sequence[Sequence[str]],
+    sides: Sequence[str],
+    *,
+    gap: int = 2,
+    indent: int = 0,
+    widths: Sequence[int] | None = None,
+) -> list[str]:
+    """Return rows of cells as lines with aligned columns.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        Cells of each row, one for every column.
+    sides : sequence of str
+        Alignment of each column, `left` or `right`.
+    gap : int, optional
+        Blanks between columns.
+    indent : int, optional
+        Blanks before the first column.
+    widths : sequence of int or None, optional
+        Width of each column, None for that of its widest cell; a wider cell pushes the rest of its line to the right.
+
+    Returns
+    -------
+    list of str
+        One line for each row, without trailing blanks.
+    """
+    places = list(zip(sides, column_widths(rows) if widths is None else widths, strict=True))
+    return [
+        (
+            " " * indent + (" " * gap).join(_padded(cell, *place) for cell, place in zip(row, places, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _padded(cell: str, side: str, width: int) -> str:
+    blanks = " " * (width - cell_len(cell))
+    return cell + blanks if side == "left" else blanks + cell
 
 
 def result_text(result: Result, instance: Instance | None = None) -> str:
@@ -94,35 +185,32 @@ def result_text(result: Result, instance: Instance | None = None) -> str:
     Parameters
     ----------
     result : Result
-        What `solve` returned.
+        Result of `solve`.
     instance : Instance or None, optional
-        The instance that it is of, to print the decision itself as well.
+        The instance that was solved; if given, the decision is printed too.
 
     Returns
     -------
     str
         Several lines without a trailing newline.
     """
-    unit = problems[result.problem].unit
+    problem = problems[result.problem]
     pairs: dict[str, str] = {
         "instance": result.instance,
         "method": result.method + (f" (form {result.form})" if result.form else ""),
         "ended": f"{result.termination}, solution {result.solution_status}",
-        "objective": _with_unit(result.objective, unit),
-        "bound": _with_unit(result.bound, unit),
+        "objective": _with_unit(result.objective, problem.unit),
+        "bound": _with_unit(result.bound, problem.unit),
         "gap": format_gap(result.rel_gap) + (" %" if result.rel_gap is not None else "") + _proof(result),
         "seconds": f"{result.seconds.total:.3f} (build {result.seconds.build:.3f}, solve {result.seconds.solve:.3f})",
         "solver": f"{result.solver} {result.version}",
     }
     if result.reason:
         pairs["reason"] = result.reason
-    units = problems[result.problem].metrics
     for name, value in result.metrics.items():
         if isinstance(value, int | float):
-            pairs[name] = _with_unit(value, units.get(name, ""))
-    width = max(map(len, pairs))
-    lines = [f"{key:<{width}}  {value}" for key, value in pairs.items()]
-    lines += _list_metrics(result)
+            pairs[name] = _with_unit(value, problem.metrics.get(name, ""))
+    lines = aligned(list(pairs.items()), ("left", "left")) + _list_metrics(result)
     decision = [] if instance is None else decision_lines(result, instance)
     return "\n".join([*lines, "", *decision] if decision else lines)
 
@@ -138,18 +226,18 @@ def _proof(result: Result) -> str:
 
 
 def _list_metrics(result: Result) -> list[str]:
-    """Return tables of metrics that are lists of records, as a Pareto frontier is."""
+    """Return tables of the metrics that are lists of records, e.g. a Pareto frontier."""
     lines = []
     for name, value in result.metrics.items():
         if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
-            table = text_table(dict.fromkeys(value[0], "right"))
+            table = Table(dict.fromkeys(value[0], "right"))
             for item in value:
                 table.add_row(*(_cell(item.get(key)) for key in value[0]))
             lines += ["", name, render(table)]
     return lines
 
 
-def _cell(value: Any) -> str:  # noqa: ANN401 - a metric's cell is any JSON scalar
+def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return format_number(value) if isinstance(value, int | float) or value is None else str(value)

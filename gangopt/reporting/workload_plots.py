@@ -1,4 +1,4 @@
-"""A picture of a workload: arrivals, demand, durations, sizes and the four bins of Tiresias's table 3."""
+"""Plot of a workload: arrivals, demand, durations, sizes and the four bins of Tiresias's table 3."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.summary import BIN_BOUNDS, BIN_NAMES, demand, summarise
+from gangopt.reporting.plots import label, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload
 
 __all__ = ["workload_chart"]
-
-_SCALES = ((172_800.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (0.0, 1.0, "s"))
 
 
 def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figure:
@@ -41,7 +40,7 @@ def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figur
     from matplotlib.figure import Figure
 
     if not len(workload):
-        raise InputError("a workload without jobs has no picture")
+        raise InputError("workload has no jobs, so there is nothing to draw")
     summary = summarise(workload)
     told = summary.known_durations > 0
     figure = Figure(figsize=(13.0, 7.2) if told else (9.0, 3.8), layout="constrained")
@@ -50,7 +49,7 @@ def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figur
     title = f"{workload.name or 'workload'}: {summary.jobs:,} jobs, {summary.gpus:,} GPUs in gangs{note}"
     figure.suptitle(title, fontsize=11)
     first = workload.arrival[0]
-    size, unit = next((size, unit) for limit, size, unit in _SCALES if workload.arrival[-1] - first >= limit)
+    size, unit = time_unit(float(workload.arrival[-1] - first))
     _arrivals(panels[0], (workload.arrival - first) / size, unit)
     _sizes(panels[1], summary)
     if told:
@@ -64,9 +63,7 @@ def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figur
 
 def _arrivals(axes: Axes, arrival: np.ndarray[tuple[int], np.dtype[np.float64]], unit: str) -> None:
     axes.hist(arrival, bins=min(60, max(5, len(arrival) // 5)), color="tab:blue")
-    axes.set_title("arrivals", fontsize=10)
-    axes.set_xlabel(f"time since the first arrival ({unit})")
-    axes.set_ylabel("jobs")
+    label(axes, f"time since the first arrival ({unit})", "jobs", "arrivals", grid=False)
 
 
 def _demand(
@@ -81,9 +78,7 @@ def _demand(
         axes.axhline(cluster_gpus, color="tab:red", lw=1, ls="--", label=f"cluster, {cluster_gpus:,} GPUs")
         axes.legend(frameon=False)
     axes.set_ylim(bottom=0)
-    axes.set_title("GPU demand if no job waited", fontsize=10)
-    axes.set_xlabel(f"time since the first arrival ({unit})")
-    axes.set_ylabel("GPUs")
+    label(axes, f"time since the first arrival ({unit})", "GPUs", "GPU demand if no job waited", grid=False)
 
 
 def _durations(axes: Axes, workload: Workload) -> None:
@@ -95,11 +90,7 @@ def _durations(axes: Axes, workload: Workload) -> None:
     axes.step(duration, np.cumsum(work) / work.sum(), where="post", color="tab:orange", label="GPU time")
     axes.set_xscale("log")
     axes.set_ylim(0, 1)
-    axes.set_title("jobs and GPU time up to a duration", fontsize=10)
-    axes.set_xlabel("duration (s)")
-    axes.set_ylabel("share")
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    label(axes, "duration (s)", "share", "jobs and GPU time up to a duration", legend=True)
 
 
 def _sizes(axes: Axes, summary: Summary) -> None:
@@ -107,9 +98,7 @@ def _sizes(axes: Axes, summary: Summary) -> None:
     axes.bar(place, [size.jobs for size in summary.sizes], color="tab:blue")
     step = max(1, len(place) // 12)
     axes.set_xticks(place[::step], [str(size.gpus) for size in summary.sizes[::step]])
-    axes.set_title("sizes", fontsize=10)
-    axes.set_xlabel("GPUs of a job")
-    axes.set_ylabel("jobs")
+    label(axes, "GPUs of a job", "jobs", "sizes", grid=False)
 
 
 def _bins(axes: Axes, summary: Summary, index: int) -> None:
@@ -120,6 +109,5 @@ def _bins(axes: Axes, summary: Summary, index: int) -> None:
     axes.bar(place + 0.2, parts, width=0.4, color="tab:orange", label="GPU time")
     axes.set_xticks(place, BIN_NAMES)
     axes.set_ylim(0, 1)
-    axes.set_title(f"bins: small up to {gpus} GPUs, long from {seconds:,.0f} s", fontsize=10)
-    axes.set_ylabel("share")
-    axes.legend(frameon=False)
+    title = f"bins: small up to {gpus} GPUs, long from {seconds:,.0f} s"
+    label(axes, y="share", title=title, grid=False, legend=True)

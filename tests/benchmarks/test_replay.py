@@ -68,7 +68,7 @@ def slope(sizes, times):
 def draw(path, title, label, sizes, times):
     from matplotlib.figure import Figure
 
-    from gangopt.reporting.gap_plots import save_picture
+    from gangopt.reporting.plots import save_picture
 
     figure = Figure(figsize=(5.0, 3.4), layout="constrained")
     axes = figure.add_subplot()

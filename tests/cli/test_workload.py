@@ -71,6 +71,14 @@ def test_pictures_with_the_line_of_a_cluster(call, log, tmp_path):
     assert "</svg>" in (tmp_path / "a.svg").read_text()
 
 
+def test_html_report(call, log, tmp_path):
+    code, out, _ = call(log, "-o", tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+    assert code == 0
+    assert out.rstrip() in page
+    assert page.count("<svg") == 1
+
+
 def test_jobs_that_do_not_fit(call, log):
     code, out, err = call(log, "--cluster", "tiresias-testbed")
     assert (code, out) == (2, "")
@@ -110,7 +118,7 @@ def test_throughputs_of_a_gpu_type(call, tmp_path):
         (["--user", "adam"], "unknown user of the workload 'adam'; known: bob, eve"),
         (["--load", "0"], "factor=0.0: a finite number above 0 is needed"),
         (["--cluster", "nowhere"], "unknown cluster 'nowhere'"),
-        (["-o", "a.txt"], "a.txt: suffix .txt, allowed: .parquet, .csv, .json, .png, .svg, .pdf"),
+        (["-o", "a.txt"], "a.txt: suffix .txt, allowed: .parquet, .csv, .json, .html, .png, .svg, .pdf"),
         (["-o", "nowhere/a.csv"], "nowhere/a.csv: cannot be written (no such directory: nowhere)"),
     ],
 )

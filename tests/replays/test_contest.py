@@ -227,7 +227,7 @@ def test_files(tmp_path):
     assert (record["gpus"], record["cluster"], record["workload"]) == (2, None, "three")
     page = (tmp_path / "played.html").read_text()
     assert page.count("<svg") == 1
-    assert "<td>srtf</td>" in page
+    assert "<td class=left>srtf</td>" in page
     assert (tmp_path / "played.png").read_bytes().startswith(b"\x89PNG")
 
 

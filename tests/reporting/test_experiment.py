@@ -6,6 +6,7 @@ import pytest
 
 from gangopt.base.errors import InputError
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.reporting.plots import new_figure
 
 TABLE = ExperimentTable(
     "made",
@@ -35,3 +36,10 @@ def test_files(tmp_path):
     assert (tmp_path / "table.csv").read_text() == "method,time,share\na,12345.6,1.5\nlonger,0.123456,\n"
     with pytest.raises(InputError, match=r"suffix \.txt, allowed: \.csv, \.json"):
         TABLE.write(tmp_path / "table.txt")
+
+
+def test_html():
+    html = TABLE.html(new_figure(3, 2)[0])
+    assert "<title>gangopt experiment made</title>" in html
+    assert "<tr><td class=left>a</td><td>12,346</td><td>1.5</td></tr>" in html
+    assert "<p>one note</p><svg" in html

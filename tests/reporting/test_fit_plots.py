@@ -7,7 +7,7 @@ from gangopt.instances.fitting.loss_log import LossLog
 from gangopt.instances.fitting.speed import fit_speed
 from gangopt.instances.fitting.speed_samples import SpeedSamples
 from gangopt.reporting.fit_plots import loss_chart, speed_chart
-from gangopt.reporting.gap_plots import save_picture
+from gangopt.reporting.plots import save_picture
 
 
 def labels(axes):

@@ -1,21 +1,11 @@
-"""Pictures of whatever names and gaps there are: they are drawn, without a warning, and names stay apart."""
+"""Plots of comparisons and results with odd names and gaps."""
 
 import itertools
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from gangopt.base.errors import InputError
-from gangopt.reporting.gap_plots import (
-    frontier_chart,
-    gap_chart,
-    performance_profile,
-    plain_text,
-    save_picture,
-    to_svg,
-    trajectory_chart,
-)
+from gangopt.reporting.gap_plots import frontier_chart, gap_chart, performance_profile, trajectory_chart
+from gangopt.reporting.plots import save_picture, to_svg
 from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.core.row import Row
 
@@ -94,25 +84,3 @@ def test_every_trajectory_is_drawn(trajectory):
 )
 def test_every_frontier_is_drawn(points):
     assert to_svg(frontier_chart(points, "\u65e5\u672c$a$")).startswith("<svg")
-
-
-@given(st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=90))
-@settings(max_examples=300)
-def test_no_name_is_mathematics(text):
-    from matplotlib.cbook import is_math_text
-
-    shown = plain_text(text)
-    assert not is_math_text(shown)
-    assert not shown.startswith("_")
-    assert len(shown.replace(r"\$", "$")) <= 49
-
-
-def test_names_that_differ_in_unknown_letters_stay_apart():
-    assert plain_text("\u30af") == r"\u30af"
-    assert plain_text("\u30af") != plain_text("\u30e9")
-    assert plain_text("caf\u00e9") == "caf\u00e9"
-
-
-def test_other_suffixes_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"suffix .gif, allowed: .png, .svg, .pdf"):
-        save_picture(gap_chart(Comparison(())), tmp_path / "a.gif")
