@@ -59,5 +59,5 @@ def test_public_names_resolve_and_unknown_ones_do_not():
     for name in gangopt.__all__:
         assert getattr(gangopt, name) is not None
         assert name in dir(gangopt)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="gangopt attribute nothing"):
         gangopt.nothing  # noqa: B018
