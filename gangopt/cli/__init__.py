@@ -1,6 +1,6 @@
 """The command line: results on stdout, progress and errors on stderr, exit 0, 1 (no solution) or 2 (bad input).
 
-Nothing is imported here before it is used, so that Ctrl-C ends in one line from the first moment on.
+Imports are deferred to their first use, so that Ctrl-C during start-up already ends in one line.
 """
 
 import sys
@@ -14,7 +14,7 @@ def run(arguments: list[str]) -> int:
     Parameters
     ----------
     arguments : list of str
-        What stands behind `gangopt`.
+        Arguments after `gangopt`.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def run(arguments: list[str]) -> int:
 
 
 def main() -> None:
-    """Entry point of the command `gangopt`."""
+    """Run the command `gangopt` and exit."""
     try:
         from gangopt.base.interrupts import listen
 
@@ -51,7 +51,7 @@ def _interrupted() -> int:
 
 
 def _leave(code: int) -> None:
-    """End without what Python does at its end: it remembers some interrupts, and would kill itself by their signal."""
+    """Exit without Python's own shutdown, which would re-raise the SIGINT of some earlier interrupts."""
     import os
 
     try:
@@ -62,7 +62,7 @@ def _leave(code: int) -> None:
 
 
 def _ignore_ctrl_c() -> None:
-    """Let Python end in peace: the exit code is settled."""
+    """Ignore Ctrl-C from here on, since the exit code is decided."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

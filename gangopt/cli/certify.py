@@ -1,4 +1,4 @@
-"""Command `gangopt certify`: which fairness properties a saved allocation has, each with a witness."""
+"""Command `certify`: fairness properties of a saved allocation, each with a witness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gangopt.cli.options import AsJson, Output, Seed, Threads, TimeLimit
+from gangopt.cli.options import AsJson, JsonOutput, Seed, Threads, TimeLimit
 from gangopt.cli.output import check_output, print_json, require_whole
 
 __all__ = ["certify"]
@@ -20,17 +20,18 @@ def certify(
     ],
     instance: Annotated[
         str | None,
-        typer.Option("--instance", metavar="NAME|FILE", help="The instance; default: the one that the result names."),
+        typer.Option("--instance", metavar="NAME|FILE", help="Instance; default: the one named in the result."),
     ] = None,
     time_limit: TimeLimit = None,
     threads: Threads = 1,
     seed: Seed = 0,
-    output: Output = None,
+    output: JsonOutput = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell whether an allocation is Pareto efficient, envy-free and gives every app its sharing incentive.
+    """Check the fairness properties of a saved allocation.
 
-    What fails is shown by a witness. Exit 1 if the file holds no solution or the time limit left a property open.
+    Reports whether it is Pareto efficient, envy-free and gives every app its sharing incentive, with a witness for each
+    property that fails. Exit code 1 if the file holds no solution or the time limit left a property undecided.
     """
     from gangopt.base.jsonfile import write_json
     from gangopt.reporting.certificates import certificates_json, certificates_text

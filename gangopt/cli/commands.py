@@ -1,4 +1,4 @@
-"""The commands of `gangopt`, in the order in which its help lists them; each group has a module of its own."""
+"""The commands of `gangopt`, in the order of its help."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="gangopt",
-    help="GPU-cluster scheduling decisions as explicit optimisation models: solve them, score heuristics against them.",
+    help="Exact optimisation models of GPU-cluster scheduling problems, and heuristics compared with proven bounds.",
     add_completion=False,
     no_args_is_help=False,
     rich_markup_mode=None,
@@ -39,10 +39,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Carry the options that stand before a command."""
+    """Global options."""
 
 
 app.command("list")(list_command)
@@ -58,4 +58,4 @@ app.command()(workload)
 app.command()(replay)
 app.command("policies")(policies_command)
 app.add_typer(fit_app)
-app.add_typer(experiment_app)
+app.add_typer(experiment_app, short_help="Repeat experiments of the papers.")

@@ -23,26 +23,29 @@ __all__ = ["compare"]
 
 def compare(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME|FILE...", help="Names, patterns as 'parameters/*', or files.")
+        list[str], typer.Argument(metavar="NAME|FILE", help="Names, patterns such as 'parameters/*', or files.")
     ],
     methods: Annotated[
         str | None,
-        typer.Option("--methods", metavar="A,B,C", help="Methods, by commas; each decision runs those that fit it."),
+        typer.Option("--methods", metavar="A,B,C", help="Comma-separated methods; each problem runs those it has."),
     ] = None,
     time_limit: TimeLimit = None,
     rel_gap: RelGap = 0.0,
     threads: Threads = 1,
     seed: Seed = 0,
     executor: Annotated[str, typer.Option("--executor", help="serial, processes or dask.")] = "serial",
-    workers: Annotated[int | None, typer.Option("--workers", metavar="N", help="Worker processes.")] = None,
-    scheduler: Annotated[str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", help="Number of worker processes.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Dask scheduler address.")
+    ] = None,
     output: Output = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score methods against proven bounds.
+    """Compare methods with proven bounds on many instances.
 
-    One table a decision, and how far each method is from the bound.
+    Prints a table for each problem, with the gap of each method to the best bound. -o saves the rows as .parquet, .csv
+    or .json, or a report as .html.
     """
     from gangopt.reporting.comparison import comparison_text
     from gangopt.solvers.compare.compare import compare as run_compare
@@ -84,7 +87,7 @@ def compare(
 
 
 def _write(comparison: Comparison, output: Path | None, journal: Path | None) -> None:
-    """Write the comparison and remove the journal that it makes superfluous."""
+    """Write the comparison and remove the journal, which is no longer needed."""
     if output is not None:
         write_output(output, comparison.write, interrupted=comparison.interrupted)
         if not comparison.interrupted:
@@ -92,12 +95,12 @@ def _write(comparison: Comparison, output: Path | None, journal: Path | None) ->
 
 
 def _end(comparison: Comparison, journal: Path | None) -> None:
-    """Say on stderr what is missing, and end with the exit code that fits."""
+    """Report missing and failed rows on stderr and end with the matching exit code."""
     from gangopt.reporting.comparison import row_remark
 
     if comparison.interrupted:
         if journal is not None:
-            line = f"gangopt: {journal} keeps the finished rows; the same command goes on from there"
+            line = f"gangopt: {journal} keeps the finished rows; run the same command again to resume"
             typer.echo(line, err=True)
         raise typer.Exit(INTERRUPTED)
     failed = [row for row in comparison.rows if row.status == "failed"]

@@ -1,4 +1,4 @@
-"""What `gangopt plot` draws: a saved comparison, or a saved result."""
+"""Plots of saved comparisons and results for `gangopt plot`."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from gangopt.solvers.compare.comparison import Comparison
 __all__ = ["plot_file"]
 
 READABLE = (".parquet", ".csv", ".json")
-"""Suffixes of saved comparisons and results; a HTML report is for people alone."""
+"""Suffixes of saved comparisons and results; an HTML report cannot be read back."""
 
 
 def plot_file(file: Path, output: Path) -> list[Path]:
-    """Draw the pictures of a saved file.
+    """Plot a saved comparison or result.
 
     Parameters
     ----------
     file : Path
         A comparison saved as .parquet, .csv or .json, or a result saved as .json.
     output : Path
-        Picture to write; a comparison's performance profile goes beside it as `<name>-profile<suffix>`.
+        Plot to write; the performance profile of a comparison is written as `<name>-profile<suffix>` beside it.
 
     Returns
     -------
     list of Path
-        The pictures written.
+        The files written.
 
     Raises
     ------
     InputError
-        If the file is neither, holds nothing to draw, or the output cannot be written.
+        If the file is neither, has nothing to plot, or the output cannot be written.
     """
     check_picture_suffix(output)
     name = shorten(str(file))
     kind = file_kind(file)
     if kind in {"absent", "directory"}:
-        raise InputError(f"{name}: {'no such file' if kind == 'absent' else 'is a directory, a file is needed'}")
+        raise InputError(f"{name}: {'no such file' if kind == 'absent' else 'is a directory, not a file'}")
     if check_suffix(file, READABLE) == ".json":
         value = read_json(file)
         if isinstance(value, dict) and "termination" in value:
@@ -53,7 +53,7 @@ def plot_file(file: Path, output: Path) -> list[Path]:
 
 def _plot_comparison(comparison: Comparison, file: Path, output: Path) -> list[Path]:
     if not any(row.rel_gap is not None for row in comparison.rows):
-        raise InputError(f"{file}: no row has a gap, so there is nothing to draw")
+        raise InputError(f"{file}: no row has a gap, so there is nothing to plot")
     profile = output.with_name(f"{output.stem}-profile{output.suffix}")
     save_picture(gap_chart(comparison), output)
     save_picture(performance_profile(comparison), profile)
@@ -72,9 +72,9 @@ def _plot_result(value: dict[str, Any], file: Path, output: Path) -> list[Path]:
             unit = problems[str(value.get("problem"))].unit
             save_picture(trajectory_chart(trajectory, title, unit), output)
         else:
-            raise InputError(f"{file}: the result has no trajectory and no frontier, so there is nothing to draw")
+            raise InputError(f"{file}: the result has neither a trajectory nor a frontier to plot")
     except (TypeError, KeyError, IndexError, AttributeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{file}: no result that gangopt saved ({type(error).__name__}: {error})") from None
+        raise InputError(f"{file}: not a result saved by gangopt ({type(error).__name__}: {error})") from None
     return [output]

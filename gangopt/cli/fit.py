@@ -1,4 +1,4 @@
-"""Commands `gangopt fit loss` and `gangopt fit speed`: from a CSV log to coefficients, predictions and jobs."""
+"""Commands `fit loss` and `fit speed`: coefficients, predictions and jobs from CSV logs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["fit_app"]
 
 fit_app = typer.Typer(
     name="fit",
-    help="Fit loss curves and speed functions to measurements, for jobs of an allocation.",
+    help="Fit loss curves and speed functions to measurements.",
     add_completion=False,
     no_args_is_help=False,
     rich_markup_mode=None,
@@ -29,12 +29,12 @@ fit_app = typer.Typer(
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
-Picture = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Picture: .png, .svg or .pdf.", readable=False)
+Plot = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE", help="Plot: .png, .svg or .pdf.", readable=False)
 ]
-Label = Annotated[str | None, typer.Option("--job", metavar="LABEL", help="Job of the allocation file.")]
+Label = Annotated[str | None, typer.Option("--job", metavar="LABEL", help="Label of the job to write.")]
 Into = Annotated[
-    Path | None, typer.Option("--into", metavar="FILE.json", help="Allocation file to change: sets or adds --job.")
+    Path | None, typer.Option("--into", metavar="FILE.json", help="Allocation file in which to set or add the job.")
 ]
 
 
@@ -42,18 +42,22 @@ Into = Annotated[
 def loss_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Columns step (or k, or epoch) and loss.")],
     steps_per_epoch: Annotated[
-        float | None, typer.Option("--steps-per-epoch", metavar="N", help="Default: a row is an epoch.")
+        float | None,
+        typer.Option("--steps-per-epoch", metavar="N", help="Default: each row is an epoch."),
     ] = None,
     threshold: Annotated[
         float, typer.Option("--threshold", metavar="D", help="Converged when the normalised loss changes by at most D.")
     ] = 0.05,
-    epochs: Annotated[float, typer.Option("--epochs", metavar="E", help="Epochs over which the change is taken.")] = 10,
-    output: Picture = None,
+    epochs: Annotated[float, typer.Option("--epochs", metavar="E", help="Epochs that this change spans.")] = 10,
+    output: Plot = None,
     into: Into = None,
     job: Label = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit l = 1/(b0 k + b1) + b2 to recorded losses and tell the steps that are left."""
+    """Fit a loss curve and estimate the remaining steps.
+
+    The curve is l = 1/(b0 k + b1) + b2, with k in steps. --into writes the remaining steps into an allocation file.
+    """
     from gangopt.instances.fitting.loss import fit_loss
     from gangopt.instances.fitting.tables import read_losses
 
@@ -95,33 +99,38 @@ def speed_command(
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Columns p, w and speed (steps per second).")],
     mode: Annotated[str, typer.Option("--mode", metavar="async|sync", help="Training mode.")],
     batch: Annotated[
-        float | None, typer.Option("--batch", metavar="M", help="Samples in the global batch; for sync.")
+        float | None, typer.Option("--batch", metavar="M", help="Samples per global batch; sync only.")
     ] = None,
     holdout: Annotated[
-        str | None, typer.Option("--holdout", metavar="SHARE|FILE.csv", help="Pairs to test the prediction on.")
+        str | None, typer.Option("--holdout", metavar="SHARE|FILE.csv", help="Pairs held out to test the predictions.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the pairs held out.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Random seed of the held-out pairs.")] = 0,
     predict: Annotated[
-        list[str] | None, typer.Option("--predict", metavar="P,W", help="Print the speed there; repeatable.")
+        list[str] | None,
+        typer.Option("--predict", metavar="P,W", help="Pair whose speed to predict; repeatable."),
     ] = None,
-    probes: Annotated[int, typer.Option("--probes", metavar="N", help="How many next pairs to propose.")] = 3,
+    probes: Annotated[int, typer.Option("--probes", metavar="N", help="Number of pairs to propose.")] = 3,
     max_tasks: Annotated[int, typer.Option("--max-tasks", metavar="N", help="Propose pairs with p + w up to N.")] = 40,
-    output: Picture = None,
+    output: Plot = None,
     into: Into = None,
     job_file: Annotated[
-        Path | None, typer.Option("--job-file", metavar="FILE.json", help="Write the job alone, as JSON.")
+        Path | None, typer.Option("--job-file", metavar="FILE.json", help="Write the job as a JSON file of its own.")
     ] = None,
     job: Label = None,
-    steps: Annotated[float | None, typer.Option("--steps", metavar="Q", help="Steps left of the job.")] = None,
+    steps: Annotated[float | None, typer.Option("--steps", metavar="Q", help="Remaining steps of the job.")] = None,
     worker: Annotated[str | None, typer.Option("--worker", metavar="cpu=2,gpu=1", help="Demand of one worker.")] = None,
     server: Annotated[
         str | None, typer.Option("--ps", metavar="cpu=3,memory=9", help="Demand of one parameter server.")
     ] = None,
-    max_workers: Annotated[int | None, typer.Option("--max-workers", metavar="W", help="Most workers.")] = None,
-    max_ps: Annotated[int | None, typer.Option("--max-ps", metavar="P", help="Most parameter servers.")] = None,
+    max_workers: Annotated[int | None, typer.Option("--max-workers", metavar="W", help="Maximum workers.")] = None,
+    max_ps: Annotated[int | None, typer.Option("--max-ps", metavar="P", help="Maximum parameter servers.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a speed function f(p, w) to measurements; print its error, predictions and the next pairs to measure."""
+    """Fit a speed function and propose the next measurements.
+
+    The function f(p, w) gives the speed with p parameter servers and w workers. Prints its coefficients and error,
+    predictions, and the pairs to measure next.
+    """
     from gangopt.instances.fitting.probes import next_probes
     from gangopt.instances.fitting.speed import fit_speed
     from gangopt.instances.fitting.speed_terms import check_mode
@@ -174,7 +183,7 @@ def speed_command(
 
 
 def _check_files(output: Path | None, changed: list[Path | None], job: str | None) -> None:
-    """Refuse names that cannot be written before anything is computed."""
+    """Check the output files and --job before anything is computed."""
     from gangopt.reporting.plots import check_picture_suffix
 
     if output is not None:
@@ -185,13 +194,13 @@ def _check_files(output: Path | None, changed: list[Path | None], job: str | Non
         if path is not None:
             check_suffix(path, (".json",))
         if path is not None and job is None:
-            raise InputError(f"{path}: which job? --job LABEL is needed to write one")
+            raise InputError(f"{path}: --job LABEL must be given to write a job")
     if job is not None and not any(changed):
-        raise InputError(f"--job {job}: nowhere to write it, --into FILE.json is needed")
+        raise InputError(f"--job {job}: --into FILE.json must be given to write the job")
 
 
 def _named(file: Path, function: Any, *arguments: Any) -> Any:  # noqa: ANN401 - any fit
-    """Call a fit and put the file's name before its complaint."""
+    """Return the result of a fit; error messages start with the name of the file."""
     try:
         return function(*arguments)
     except InputError as error:
@@ -201,15 +210,15 @@ def _named(file: Path, function: Any, *arguments: Any) -> Any:  # noqa: ANN401 -
 def _pair(text: str) -> tuple[int, int]:
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(part.isascii() and part.isdigit() and 1 <= len(part) <= 7 for part in parts):
-        raise InputError(f"--predict {shown(text)}: two whole numbers P,W are needed, as 4,8")
+        raise InputError(f"--predict must be two integers P,W, e.g. 4,8 (got {shown(text)})")
     p, w = int(parts[0]), int(parts[1])
     if min(p, w) < 1 or max(p, w) > 1_000_000:
-        raise InputError(f"--predict {shown(text)}: 1 to 1,000,000 tasks of each kind are allowed")
+        raise InputError(f"--predict: p and w must be from 1 to 1,000,000 (got {shown(text)})")
     return p, w
 
 
 def _holdout(holdout: str, samples: SpeedSamples, fit: SpeedFit, seed: int) -> dict[str, Any]:
-    """Return the prediction error on held-out pairs, of the fit or of one made without them."""
+    """Return the prediction error on pairs of another file, or on held-out pairs with a fit to the others."""
     from gangopt.instances.fitting.speed import fit_speed, prediction_error
     from gangopt.instances.fitting.tables import read_speeds
 
@@ -217,14 +226,14 @@ def _holdout(holdout: str, samples: SpeedSamples, fit: SpeedFit, seed: int) -> d
     if share is None and (Path(holdout).suffix or file_kind(holdout) != "absent"):
         return _error_record(prediction_error(fit, read_speeds(holdout)))
     if seed < 0:
-        raise InputError(f"--seed {seed}: 0 or more is needed")
+        raise InputError(f"--seed must be >= 0 (got {seed})")
     if share is None or not 0 < share < 1:
-        raise InputError(f"--holdout {shorten(holdout)}: a share above 0 and below 1, or a CSV file, is needed")
+        raise InputError(f"--holdout must be a share > 0 and < 1 or a CSV file (got {shorten(holdout)})")
     fitted, held_out = samples.split(share, seed)
     try:
         other = fit_speed(fitted, fit.mode, fit.batch)
     except InputError as error:
-        raise InputError(f"--holdout {holdout}: without the pairs held out, {error}") from None
+        raise InputError(f"--holdout {holdout}: without the held-out pairs, {error}") from None
     return _error_record(prediction_error(other, held_out))
 
 
@@ -235,7 +244,7 @@ def _error_record(error: PredictionError) -> dict[str, Any]:
 def _job_fields(
     steps: float | None, worker: str | None, server: str | None, max_workers: int | None, max_ps: int | None
 ) -> dict[str, Any]:
-    """Return the fields of an allocation job that were given as options."""
+    """Return the fields of an allocation job given as options."""
     fields = {
         "steps": steps,
         "worker": None if worker is None else _demand("--worker", worker),
@@ -253,7 +262,7 @@ def _demand(option: str, text: str) -> dict[str, float]:
         value = number_in(amount)
         if not name or name in demand or value is None or not 0 <= value <= 1e15:
             raise InputError(
-                f"{option} {shown(text)}: {shown(item.strip())} is not a new NAME=AMOUNT with an amount of 0 or more"
+                f"{option} {shown(text)}: {shown(item.strip())} must be NAME=AMOUNT with a new name and an amount >= 0"
             )
         demand[name] = float(value)
     return demand
@@ -272,13 +281,13 @@ def _write_job(path: Path, label: str, fit: SpeedFit, fields: dict[str, Any]) ->
     }
     missing = [option for name, option in options.items() if name not in fields]
     if missing:
-        raise InputError(f"{path}: a whole job needs {', '.join(missing)} too")
+        raise InputError(f"{path}: a job file also requires {', '.join(missing)}")
     arguments = {("max_ps" if name == "max_parameter_servers" else name): value for name, value in fields.items()}
     write_json(path, to_job(label, fit, **arguments))
 
 
 def _put(path: Path, label: str, fields: dict[str, Any]) -> None:
-    """Set fields of a job in an allocation file, or add the job, and write the file whole or not at all."""
+    """Set fields of a job in an allocation file, or add the job; a write that fails leaves the file unchanged."""
     from gangopt.base.document import validate
     from gangopt.base.jsonfile import read_json, write_json
     from gangopt.instances.allocation.document import AllocationDocument

@@ -1,4 +1,4 @@
-"""Commands about what there is: `list`, `show` and `schema`."""
+"""Commands `list`, `show` and `schema`."""
 
 from __future__ import annotations
 
@@ -8,26 +8,33 @@ import typer
 
 from gangopt.base.errors import InputError
 from gangopt.cli.naming import load_instance
-from gangopt.cli.options import AsJson, Name, Output
+from gangopt.cli.options import AsJson, Output
 from gangopt.cli.output import check_output, print_json
 
 __all__ = ["list_command", "schema", "show"]
 
 
 def list_command(
-    pattern: Annotated[str, typer.Argument(metavar="[PATTERN]", help="Shell pattern or part of a name.")] = "*",
+    pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="Shell pattern or part of a name.")] = "*",
     as_json: AsJson = False,
 ) -> None:
-    """List named instances, generator families and clusters."""
+    """List named instances, generators, clusters and file formats."""
     from gangopt.cli.listing import listing_json, listing_text
 
     print_json(listing_json(pattern)) if as_json else typer.echo(listing_text(pattern))
 
 
-def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="Name of an instance or cluster, or a file of either.")
+    ],
+    as_json: AsJson = False,
+    output: Output = None,
+) -> None:
     """Show an instance or a cluster.
 
-    --json prints the file that `solve` reads back; -o writes it, or draws a cluster.
+    --json prints it as the JSON file that other commands read; -o writes that file, or plots a cluster as .png, .svg or
+    .pdf.
     """
     from gangopt.base.jsonfile import write_json
     from gangopt.cli.showing import cluster_of, document_of, picture_of, text_of
@@ -46,15 +53,19 @@ def show(name: Name, as_json: AsJson = False, output: Output = None) -> None:
 
 
 def schema(
-    noun: Annotated[str, typer.Argument(metavar="NOUN|cluster", help="Decision, as allocation, or cluster.")],
-    solution: Annotated[bool, typer.Option("--solution", help="Schema of solution files.")] = False,
+    noun: Annotated[
+        str, typer.Argument(metavar="PROBLEM|cluster", help="Problem, e.g. allocation; or the word cluster.")
+    ],
+    solution: Annotated[
+        bool, typer.Option("--solution", help="Print the schema of solution files instead of instance files.")
+    ] = False,
     output: Output = None,
 ) -> None:
-    """Print the JSON Schema of a decision's instance files, or of cluster files."""
+    """Print the JSON Schema of instance, solution or cluster files."""
     from gangopt.base.jsonfile import write_json
 
     check_output(output)
-    content = _cluster_schema(solution) if noun == "cluster" else _decision_schema(noun, solution)
+    content = _cluster_schema(solution) if noun == "cluster" else _problem_schema(noun, solution)
     record = {"$schema": "https://json-schema.org/draft/2020-12/schema", **content}
     write_json(output, record) if output is not None else print_json(record)
 
@@ -63,17 +74,17 @@ def _cluster_schema(solution: bool) -> dict[str, Any]:
     from gangopt.topology import cluster_schema
 
     if solution:
-        raise InputError("--solution is for decisions; a cluster has no solution")
+        raise InputError("--solution is for problems; a cluster has no solution")
     return cluster_schema()
 
 
-def _decision_schema(noun: str, solution: bool) -> dict[str, Any]:
+def _problem_schema(noun: str, solution: bool) -> dict[str, Any]:
     from gangopt.base.arguments import unknown
     from gangopt.registry.problem import resolve
     from gangopt.registry.records import problems
 
     if noun not in problems:
-        raise unknown("decision", noun, [*problems, "cluster"])
+        raise unknown("problem", noun, [*problems, "cluster"])
     problem = problems[noun]
     document = resolve(problem.solution_document if solution else problem.document)
     return document.model_json_schema()  # type: ignore[no-any-return]

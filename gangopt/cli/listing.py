@@ -1,4 +1,4 @@
-"""What `gangopt list` prints: named instances with what is proven, generator families, clusters, and file formats."""
+"""Named instances with their optima, generators, clusters and file formats for `gangopt list`."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def listing_json(pattern: str) -> dict[str, Any]:
         "cluster_formats": _named(machines, word),
     }
     if not any(listing.values()):
-        raise InputError(f"nothing matches {pattern!r}; `gangopt list` prints everything")
+        raise InputError(f"nothing matches {pattern!r}; `gangopt list` lists everything")
     return listing
 
 
 def _families(noun: str) -> list[tuple[str, Family]]:
     try:
         return list(families(noun))
-    except Exception as error:  # a generator of another distribution must not break the rest
+    except Exception as error:  # a plugin with errors must not break the list
         problems.excuse(noun, error)
         return []
 

@@ -1,4 +1,4 @@
-"""From what a command is given to an instance, with a warning where a file hides a name."""
+"""Instances by name or file, with a warning where a local file hides a named instance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["load_instance", "warn_of_hiding"]
 
 
 def load_instance(name: str) -> Instance:
-    """Return the instance of a name or file; a file that is read in place of a named instance is told on stderr."""
+    """Return the instance of a name or file, after `warn_of_hiding`."""
     from gangopt.catalogue import load
 
     warn_of_hiding(name)
@@ -23,12 +23,12 @@ def load_instance(name: str) -> Instance:
 
 
 def warn_of_hiding(name: str) -> None:
-    """Tell on stderr that a name is taken for a local file of the same name.
+    """Warn on stderr that a local file is read instead of the named instance with the same name.
 
     Parameters
     ----------
     name : str
-        What the command was given.
+        Name or path given to the command.
     """
     from gangopt.catalogue import is_hidden
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "FormName", "Name", "Output", "Quiet", "RelGap", "Seed", "Threads", "TimeLimit"]
+__all__ = ["AsJson", "Formulation", "JsonOutput", "Name", "Output", "Quiet", "RelGap", "Seed", "Threads", "TimeLimit"]
 
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", help="Name of an instance, or an instance file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
-TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="S", help="Wall seconds.")]
-RelGap = Annotated[float, typer.Option("--rel-gap", metavar="G", help="Relative gap at which to stop; 0 proves.")]
-Threads = Annotated[int, typer.Option("--threads", metavar="N", help="Threads of the solver.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
-FormName = Annotated[str | None, typer.Option("--form", metavar="F", help="Form to build.")]
-Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="File to write.", readable=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Suppress progress output.")]
+TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="S", help="Time limit in wall-clock seconds.")]
+RelGap = Annotated[float, typer.Option("--rel-gap", metavar="G", help="Stop at this gap; 0 proves optimality.")]
+Threads = Annotated[int, typer.Option("--threads", metavar="N", help="Solver threads.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")]
+Formulation = Annotated[
+    str | None,
+    typer.Option("--formulation", "--form", metavar="F", help="Formulation to use instead of the default one."),
+]
+JsonOutput = Annotated[
+    Path | None, typer.Option("-o", "--output", metavar="FILE.json", help="Save the result.", readable=False)
+]
+Output = Annotated[Path | None, typer.Option("-o", "--output", metavar="FILE", help="Output file.", readable=False)]

@@ -1,4 +1,4 @@
-"""What commands print, and the files they are asked to write."""
+"""Output of commands: stdout, files, and checks before anything is computed."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from gangopt.base.suffixes import check_suffix
 __all__ = ["INTERRUPTED", "check_output", "partial_path", "print_json", "require_whole", "write_output"]
 
 INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 
 def require_whole(*, interrupted: bool = False) -> None:
-    """End the command where Ctrl-C came and what it is about to print does not say so.
+    """Raise KeyboardInterrupt if Ctrl-C was pressed and the output would not say so.
 
     Parameters
     ----------
     interrupted : bool, optional
-        Whether it does.
+        Whether the output says that it is partial.
 
     Raises
     ------
     KeyboardInterrupt
-        If it does not, though Ctrl-C came.
+        If Ctrl-C was pressed and the output is not marked as partial.
     """
     if interrupts.count() and not interrupted:
         raise KeyboardInterrupt
 
 
 def partial_path(output: Path) -> Path:
-    """Return where the part of an output goes that an interrupted command has: never over a whole one.
+    """Return the file for the partial output of an interrupted command, so that a complete one is not overwritten.
 
     Parameters
     ----------
     output : Path
-        File that the command was to write.
+        Output file of the command.
 
     Returns
     -------
     Path
-        As `rows.partial.csv` for `rows.csv`; the output itself where it is a device or a pipe.
+        E.g. `rows.partial.csv` for `rows.csv`; a device or pipe is returned as it is.
     """
     if file_kind(output) == "stream":
         return output
@@ -56,16 +56,16 @@ def partial_path(output: Path) -> Path:
 
 
 def write_output(output: Path, write: Callable[[Path], None], *, interrupted: bool) -> None:
-    """Write an output, or beside it the part that an interrupted command has, which a line on stderr names.
+    """Write the output of a command, or its partial output to another file, which is reported on stderr.
 
     Parameters
     ----------
     output : Path
-        File that the command was to write.
+        Output file of the command.
     write : callable
-        Writes to the path that it is given.
+        Function that writes to a given path.
     interrupted : bool
-        Whether only a part is there.
+        Whether the output is partial.
     """
     if not interrupted:
         write(output)
@@ -84,21 +84,21 @@ def print_json(value: object) -> None:
 
 
 def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iterable[str | Path | None] = ()) -> None:
-    """Refuse an output that could not be written, before anything is computed.
+    """Check that an output file can be written, before anything is computed.
 
     Parameters
     ----------
     output : Path or None
-        File to write, None for none.
+        Output file, None for no output.
     suffix : str or None, optional
-        The only suffix that is allowed, None for any.
+        The only accepted suffix, None for any.
     inputs : iterable of str, Path or None, optional
-        Names and files that the command reads; a file of theirs must not be overwritten.
+        Names and files that the command reads; none of these files may be overwritten.
 
     Raises
     ------
     InputError
-        If the file cannot be written, or is read by the same command.
+        If the file cannot be written or is also an input.
     """
     if output is None:
         return
@@ -107,7 +107,7 @@ def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iter
         check_suffix(output, (suffix,))
     kind, parent = file_kind(output), output.parent
     if kind == "directory":
-        raise InputError(f"{name}: is a directory, cannot be written as a file")
+        raise InputError(f"{name}: is a directory, not a file")
     if file_kind(parent) != "directory":
         raise InputError(f"{name}: cannot be written (no such directory: {shorten(str(parent))})")
     _check_name(output, name)
@@ -119,11 +119,11 @@ def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iter
     read = [file for item in inputs if item is not None for file in _files_of(item)]
     for mine in written:
         if any(file.samefile(mine) for file in read):
-            raise InputError(f"{shorten(str(mine))}: is read by the same command; give the output another name")
+            raise InputError(f"{shorten(str(mine))}: is also an input of this command; choose another output file")
 
 
 def _check_name(output: Path, name: str) -> None:
-    """Refuse a name that the file system does not take."""
+    """Check that the file system accepts a name."""
     try:
         output.lstat()
     except FileNotFoundError:
@@ -134,7 +134,7 @@ def _check_name(output: Path, name: str) -> None:
 
 
 def _files_of(item: str | Path) -> list[Path]:
-    """Return the files that a command reads for an instance: itself, or those named in its arguments."""
+    """Return the files that are read for an instance: the item itself, or files in its arguments."""
     words = [str(item)]
     if isinstance(item, str) and "?" in item:
         words += split_name(item)[1].values()

@@ -1,4 +1,4 @@
-"""Command `plot`: pictures of saved comparisons and results."""
+"""Command `plot`: plots of saved comparisons and results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["plot"]
 def plot(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Saved comparison or result.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Picture: .png, .svg or .pdf.", readable=False)
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Plot: .png, .svg or .pdf.", readable=False)
     ],
 ) -> None:
-    """Draw a saved comparison or result.
+    """Plot a saved comparison or result.
 
-    A comparison gives a gap chart and a performance profile, a result its trajectory or Pareto frontier.
+    Plots the gaps and a performance profile of a comparison, or the trajectory or Pareto frontier of a result.
     """
     from gangopt.cli.drawing import plot_file
 

@@ -1,4 +1,4 @@
-"""Command `gangopt profile`: from a log of messages to period, model size, skew and whether to consolidate."""
+"""Command `profile`: iteration time, model size and skew from a message log."""
 
 from __future__ import annotations
 
@@ -14,26 +14,29 @@ from gangopt.cli.output import require_whole
 __all__ = ["HISTORY", "profile"]
 
 HISTORY = "threshold/tiresias-figure3"
-"""History from which PACKLIMIT is learned unless it is given."""
+"""Instance from which PACKLIMIT is learned if `--limit` is not given."""
 
 
 def profile(
     file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Columns time (s), source, destination and bytes.")],
     prefix: Annotated[
-        str, typer.Option("--ps", metavar="PREFIX", help="Names of parameter servers begin with this.")
+        str, typer.Option("--ps", metavar="PREFIX", help="Prefix of the names of parameter servers.")
     ] = "ps",
     limit: Annotated[
         float | None, typer.Option("--limit", metavar="S", help=f"PACKLIMIT; default: learned from {HISTORY}.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
 ) -> None:
-    """Tell from a log of messages how long an iteration is, how large the model, and how skewed."""
+    """Profile a training job from its message log.
+
+    Estimates iteration time, model size and skew, and advises whether to consolidate the job.
+    """
     from gangopt.base.jsonfile import dump_json
     from gangopt.instances.profiling.message_log import read_log
     from gangopt.instances.profiling.profile import profile as profile_of
 
     if limit is not None and not 0 <= limit <= 1:
-        raise InputError(f"--limit {limit}: a share from 0 to 1 is needed")
+        raise InputError(f"--limit must be from 0 to 1 (got {limit})")
     log = read_log(file)
     try:
         found = profile_of(log, prefix)
@@ -67,7 +70,7 @@ def profile(
 
 
 def _learned() -> float:
-    """Return the threshold of one feature that misclassifies least in the published history."""
+    """Return the threshold that misclassifies the fewest cases of the published history."""
     import gangopt
 
     return float(unless_interrupted(gangopt.solve(gangopt.load(HISTORY))).solution.threshold)

@@ -1,4 +1,4 @@
-"""Commands `replay` and `policies`: what every policy would have made of a job log, against a proven bound."""
+"""Commands `replay` and `policies`: job logs replayed under policies and compared with a proven bound."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Outputs = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        help="Events (.parquet), jobs (.csv), figures (.json), report (.html) or picture (.png); can repeat.",
+        help="Events (.parquet), jobs (.csv), metrics (.json), report (.html) or plot (.png, .svg, .pdf); repeatable.",
     ),
 ]
 
@@ -52,35 +52,42 @@ Outputs = Annotated[
 def replay(
     source: Source,
     cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME|FILE|N", help="Machines, or a number of GPUs to count only.")
+        str, typer.Option("--cluster", metavar="NAME|FILE|N", help="Cluster, or a number of GPUs without machines.")
     ],
     policy: Annotated[
-        str, typer.Option("--policy", metavar="P[,P...]", help="Policies, as tiresias-l?knob=8; `gangopt policies`.")
+        str,
+        typer.Option(
+            "--policy",
+            metavar="P[,P...]",
+            help="Comma-separated policies; see `gangopt policies`.",
+        ),
     ],
     placement: Annotated[
-        str | None, typer.Option("--placement", metavar="R", help="Rule by which machines are chosen.")
+        str | None, typer.Option("--placement", metavar="R", help="Placement rule; default: that of each policy.")
     ] = None,
     start_seconds: Annotated[
-        float, typer.Option("--start-seconds", metavar="S", help="Seconds without progress at every start.")
+        float, typer.Option("--start-seconds", metavar="S", help="Seconds without progress at each start.")
     ] = 0.0,
     restart_seconds: Annotated[
-        float, typer.Option("--restart-seconds", metavar="S", help="More such seconds at every start but the first.")
+        float, typer.Option("--restart-seconds", metavar="S", help="Additional seconds at each start after the first.")
     ] = 0.0,
     checkpoints: Annotated[
-        bool, typer.Option("--checkpoints", help="A restart also costs the checkpoint of the job's model.")
+        bool, typer.Option("--checkpoints", help="Add the checkpoint time of the job's model to each restart.")
     ] = False,
     slowdown: Annotated[
         list[str] | None,
-        typer.Option("--slowdown", metavar="LEVEL=F", help="Factor on step times by locality, as rack=1.1; repeats."),
+        typer.Option(
+            "--slowdown", metavar="LOCALITY=F", help="Factor on step times by locality, e.g. rack=1.1; repeatable."
+        ),
     ] = None,
     sensitive_only: Annotated[
-        bool, typer.Option("--sensitive-only", help="Slow only the jobs that the log calls network-intensive.")
+        bool, typer.Option("--sensitive-only", help="Slow down only jobs that the log marks as network-intensive.")
     ] = False,
     bound: Annotated[
-        bool, typer.Option("--bound/--no-bound", help="Whether to prove a bound on the mean completion time.")
+        bool, typer.Option("--bound/--no-bound", help="Prove a bound on the mean completion time.")
     ] = True,
     executor: Annotated[str, typer.Option("--executor", help="serial or processes.")] = "serial",
-    workers: Annotated[int | None, typer.Option("--workers", metavar="N", help="Worker processes.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", metavar="N", help="Number of worker processes.")] = None,
     form: Form = None,
     lenient: Lenient = False,
     start: Start = None,
@@ -95,9 +102,10 @@ def replay(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Replay a job log under policies, and tell how far each is from a proven bound.
+    """Replay a job log under policies, against a proven bound.
 
-    One table: the factor is the mean completion time of the first policy over the row's, the gap is to the bound.
+    Prints a table with one row for each policy: `factor` is the mean completion time of the first policy divided by
+    that of the row, and `gap %` is the distance to a lower bound that holds for any scheduler of fixed gangs.
     """
     from gangopt.replays.contest import contest
 
@@ -124,7 +132,7 @@ def replay(
 
 
 def policies_command(as_json: AsJson = False) -> None:
-    """List the policies of `replay` with their arguments."""
+    """List the policies of `replay` and their arguments."""
     from gangopt.base.arguments import parameters_of
     from gangopt.registry.problem import resolve
     from gangopt.replays.registry import policies
@@ -134,7 +142,7 @@ def policies_command(as_json: AsJson = False) -> None:
     for record in policies.values():
         try:
             arguments = [item.describe() for item in parameters_of(resolve(record.target)).values()]
-        except Exception as error:  # a policy of another distribution must not break the rest
+        except Exception as error:  # a plugin with errors must not break the list
             policies.excuse(record.name, error)
             continue
         rows.append({"policy": record.name, "arguments": arguments, "summary": record.summary})
@@ -166,7 +174,7 @@ def _overheads(start: float, restart: float, checkpoints: bool, slowdown: list[s
         level, equals, value = text.partition("=")
         factor = number_in(value)
         if not equals or factor is None:
-            raise InputError(f"--slowdown {text!r}: a locality and a factor are needed, as rack=1.1")
+            raise InputError(f"--slowdown must be LOCALITY=FACTOR, e.g. rack=1.1 (got {text!r})")
         factors[level.strip()] = float(factor)
     return Overheads(start=start, restart=restart, by_model=checkpoints, slowdowns=factors, sensitive_only=some)
 
@@ -180,7 +188,7 @@ def _cluster(text: str) -> Cluster | int:
 
 
 def _jobs(reading: Reading, where: Cluster | int) -> Workload:
-    """Return the jobs to be replayed, after telling on stderr what is odd about them."""
+    """Return the jobs to replay, after printing the warnings about them on stderr."""
     from gangopt.instances.workload.text import notice_lines
     from gangopt.replays.ready import replayable
 
@@ -190,7 +198,7 @@ def _jobs(reading: Reading, where: Cluster | int) -> Workload:
     for line in notice_lines(jobs.notices):
         typer.echo(line, err=True)
     if not len(jobs):
-        raise InputError(f"{reading.source}: no job is left to be replayed")
+        raise InputError(f"{reading.source}: no jobs left to simulate")
     return jobs
 
 
@@ -209,7 +217,7 @@ def _report(played: Contest, output: list[Path], as_json: bool) -> None:
         typer.echo(f"gangopt: {entry.policy} was not replayed: {entry.reason}", err=True)
     try:
         print_json(contest_json(played)) if as_json else typer.echo(contest_text(played))
-    finally:  # files are written although the reader of stdout has gone
+    finally:  # files are written even if the reader of stdout has gone
         for path in output if done else []:
             write_output(path, partial(write_contest, played), interrupted=played.interrupted)
     lost = [entry for entry in failed if entry.lost]
@@ -217,13 +225,13 @@ def _report(played: Contest, output: list[Path], as_json: bool) -> None:
         count = f"{len(lost)} of {len(played.entries)} policies"
         raise InputError(f"{count} failed; first {lost[0].policy}: {lost[0].reason}")
     if played.interrupted:
-        typer.echo("gangopt: interrupted; the policies that were finished are kept", err=True)
+        typer.echo("gangopt: interrupted; the results of finished policies are kept", err=True)
         raise typer.Exit(INTERRUPTED)
 
 
 @contextlib.contextmanager
 def _progress(jobs: int, names: list[str], quiet: bool) -> Iterator[Any]:
-    """Show on a terminal how many jobs have ended under all policies, and the time left."""
+    """Show a progress bar of the jobs that have ended under all policies."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

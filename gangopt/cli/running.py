@@ -1,4 +1,4 @@
-"""One command line from its words to its exit code: 0, 1 (no solution), 2 (bad input) or 130 (Ctrl-C)."""
+"""Run a command line and turn its outcome into an exit code: 0, 1 (no solution), 2 (bad input) or 130 (Ctrl-C)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["run_command"]
 
 
 LONGEST_LINE = 1000
-"""Characters of an error line; what is longer loses its middle."""
+"""Maximum length of an error line; a longer one loses its middle."""
 
 _ENDINGS: tuple[tuple[type[BaseException], int, str | None], ...] = (
     (InputError, 2, None),
@@ -32,10 +32,10 @@ _ENDINGS: tuple[tuple[type[BaseException], int, str | None], ...] = (
     (KeyboardInterrupt, INTERRUPTED, "interrupted"),
     (typer.Abort, INTERRUPTED, "interrupted"),
 )
-"""Kind of error, exit code, and the line to print instead of the error's own."""
+"""Type of error, exit code, and the message that replaces that of the error."""
 
 _UNWRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
-"""What writing to a standard output says that cannot take any more."""
+"""Errors of a full or closed standard output."""
 
 
 def run_command(arguments: list[str]) -> int:
@@ -44,7 +44,7 @@ def run_command(arguments: list[str]) -> int:
     Parameters
     ----------
     arguments : list of str
-        What stands behind `gangopt`; nothing asks for the help.
+        Arguments after `gangopt`; none prints the help.
 
     Returns
     -------
@@ -63,17 +63,17 @@ def _run(arguments: list[str]) -> int:
         code = app(arguments or ["--help"], standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # typer turns the first into the second: the reader has enough
+    except (BrokenPipeError, SystemExit):  # the reader has closed the pipe; typer turns the first into the second
         _drop_stdout()
         return 0
     except BaseException as error:
         return _complain(error)
-    # typer turns Ctrl-C into this code, older releases into Abort
+    # typer returns this code after Ctrl-C; older releases raise Abort
     return _complain(KeyboardInterrupt()) if code == INTERRUPTED else code if isinstance(code, int) else 0
 
 
 def _show_warning(otherwise: Callable[..., None]) -> Callable[..., None]:
-    """Return a handler that prints a `PluginWarning` as one line and passes on other warnings."""
+    """Return a handler that prints a `PluginWarning` as one line and passes other warnings on."""
 
     def show(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: TextIO | str | None
@@ -97,11 +97,11 @@ def _print_what_the_terminal_can() -> None:
 
 
 def _complain(error: BaseException) -> int:
-    """Print one line for an expected error and return its exit code; re-raise what nobody expected."""
+    """Print one line for an expected error and return its exit code; re-raise any other."""
     if isinstance(error, OSError):
         error = _of_the_system(error)
     if interrupts.count() and not isinstance(error, GangoptError):
-        # what was loaded or computed by half when Ctrl-C came fails in ways of its own
+        # after Ctrl-C, modules and data that are only half loaded fail with other errors
         error = KeyboardInterrupt()
     expected = next(((code, text) for kind, code, text in _ENDINGS if isinstance(error, kind)), None)
     if expected is None and not hasattr(error, "format_message"):
@@ -113,7 +113,7 @@ def _complain(error: BaseException) -> int:
 
 
 def _of_the_system(error: OSError) -> Exception:
-    """Return the error for what the system refuses: a file, or to take any more on stdout."""
+    """Return the error to report when the system refuses a file or cannot write to stdout."""
     if error.filename is not None:
         return InputError(f"{shorten(str(error.filename))}: {error.strerror}")
     if error.errno not in _UNWRITTEN:
@@ -127,6 +127,6 @@ def _visible(character: str) -> str:
 
 
 def _drop_stdout() -> None:
-    """Send the rest of the output nowhere, so that Python does not fail on it once more when it ends."""
+    """Discard the rest of the output, so that Python does not fail on it again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

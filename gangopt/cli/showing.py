@@ -1,4 +1,4 @@
-"""What `gangopt show` prints and draws: one instance or one cluster."""
+"""Text, JSON and plots of one instance or cluster for `gangopt show`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["cluster_of", "document_of", "picture_of", "text_of"]
 
 
 def cluster_of(name: str) -> Cluster | None:
-    """Return the cluster of a name or node-link file, or None where the name says an instance.
+    """Return the cluster with a given name or node-link file, or None for anything else.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def cluster_of(name: str) -> Cluster | None:
 
 
 def document_of(subject: Instance | Cluster) -> Any:  # noqa: ANN401 - JSON of either kind
-    """Return the JSON file content of an instance or of a cluster."""
+    """Return the JSON document of an instance or a cluster."""
     return to_document(subject) if isinstance(subject, Instance) else subject.to_node_link()
 
 
 def text_of(subject: Instance | Cluster) -> str:
-    """Return what there is to say of an instance or of a cluster, as lines of text."""
+    """Return the description of an instance or a cluster as lines of text."""
     if not isinstance(subject, Instance):
         from gangopt.topology import render
 
@@ -63,14 +63,14 @@ def text_of(subject: Instance | Cluster) -> str:
 
 
 def picture_of(subject: Instance | Cluster, path: Path) -> None:
-    """Draw a cluster into a picture file.
+    """Plot a cluster.
 
     Parameters
     ----------
     subject : Instance or Cluster
-        A cluster.
+        The cluster.
     path : Path
-        Ends in .png, .svg or .pdf.
+        Path with suffix .png, .svg or .pdf.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def picture_of(subject: Instance | Cluster, path: Path) -> None:
 
     check_picture_suffix(path)
     if isinstance(subject, Instance):
-        raise InputError(f"{path}: pictures are drawn of clusters; write an instance as .json")
+        raise InputError(f"{path}: only clusters can be plotted; write an instance as .json")
     from gangopt.topology import draw
 
     figure = draw(subject).get_figure(root=True)

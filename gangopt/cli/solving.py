@@ -1,4 +1,4 @@
-"""Commands that take one instance: `solve` and `export`."""
+"""Commands `solve` and `export`, which take one instance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gangopt.cli.naming import load_instance
-from gangopt.cli.options import AsJson, FormName, Name, Output, Quiet, RelGap, Seed, Threads, TimeLimit
+from gangopt.cli.options import AsJson, Formulation, JsonOutput, Name, Quiet, RelGap, Seed, Threads, TimeLimit
 from gangopt.cli.output import INTERRUPTED, check_output, print_json, require_whole, write_output
 
 if TYPE_CHECKING:
@@ -23,22 +23,25 @@ __all__ = ["export", "solve"]
 def solve(
     name: Name,
     method: Annotated[
-        str, typer.Option("--method", metavar="M", help="Method, as exact or optimus?skip=true.")
+        str, typer.Option("--method", metavar="M", help="Method, e.g. exact or optimus?skip=true.")
     ] = "exact",
-    form: FormName = None,
+    form: Formulation = None,
     time_limit: TimeLimit = None,
     rel_gap: RelGap = 0.0,
     threads: Threads = 1,
     seed: Seed = 0,
-    solver: Annotated[str, typer.Option("--solver", help="highs, or a solver installed for Pyomo.")] = "highs",
+    solver: Annotated[str, typer.Option("--solver", help="highs, or a solver that Pyomo finds.")] = "highs",
     start: Annotated[
-        Path | None, typer.Option("--start", metavar="FILE", help="Result or solution to start from.")
+        Path | None, typer.Option("--start", metavar="FILE", help="Result or solution file to start from.")
     ] = None,
-    output: Output = None,
+    output: JsonOutput = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Take one decision by one method; exit 1 if there is no solution."""
+    """Solve one instance with one method.
+
+    Prints the result and the decision. Exit code 1 if no solution is found.
+    """
     from gangopt.base.jsonfile import write_json
     from gangopt.reporting.text import result_text
     from gangopt.solvers.core.resultfile import read_solution, result_json
@@ -67,7 +70,7 @@ def solve(
     record = result_json(result)
     try:
         print_json(record) if as_json else typer.echo(result_text(result, instance))
-    finally:  # a result is saved although its reader has gone, and printed although it cannot be saved
+    finally:  # the result is saved even if the reader of stdout has gone, and printed even if it cannot be saved
         if output is not None:
             write_output(output, lambda path: write_json(path, record), interrupted=interrupted)
     if interrupted:
@@ -96,11 +99,11 @@ def _solve_progress(quiet: bool) -> Iterator[Any]:
 
 def export(
     name: Name,
-    file_format: Annotated[str, typer.Option("--format", metavar="mps|lp|nl|json", help="Format of the file.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="File to write.", readable=False)],
-    form: FormName = None,
+    file_format: Annotated[str, typer.Option("--format", metavar="mps|lp|nl|json", help="File format.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Output file.", readable=False)],
+    form: Formulation = None,
 ) -> None:
-    """Write a form of an instance as a model file."""
+    """Write a formulation of an instance as a model file."""
     from gangopt.base.jsonfile import file_kind
     from gangopt.registry.records import problems
     from gangopt.solvers.export import export as run_export
@@ -109,6 +112,6 @@ def export(
     instance = load_instance(name)
     written = run_export(instance, output, form=form, file_format=file_format)
     negated = file_format == "mps" and problems[instance.noun].sense == "maximise"
-    remark = ", its objective negated: to be minimised" if negated else ""
-    # on stdout the line would end up in the model when that is where the model goes
-    typer.echo(f"{output}: form {written} as {file_format}{remark}", err=file_kind(output) == "stream")
+    remark = "; the objective is negated, to be minimised" if negated else ""
+    # a model written to stdout must not be mixed with this line
+    typer.echo(f"{output}: formulation {written} as {file_format}{remark}", err=file_kind(output) == "stream")

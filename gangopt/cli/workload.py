@@ -1,4 +1,4 @@
-"""Command `workload`: read, check, cut, summarise, convert and draw job logs and generated workloads."""
+"""Command `workload`: summaries, conversion and plots of job logs and generated workloads."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ def workload(
     form: Form = None,
     cluster: Annotated[
         str | None,
-        typer.Option("--cluster", metavar="C", help="Cluster that the jobs have to fit: a name or a list of machines."),
+        typer.Option(
+            "--cluster",
+            metavar="C",
+            help="Cluster that the jobs must fit: name, file or list of machines.",
+        ),
     ] = None,
     lenient: Lenient = False,
     start: Start = None,
@@ -45,13 +49,14 @@ def workload(
     load: Load = 1.0,
     throughputs: Throughputs = None,
     gpu_type: GpuType = None,
-    ended: Annotated[bool, typer.Option("--ended", help="Leave out jobs that still ran when the log ended.")] = False,
+    ended: Annotated[bool, typer.Option("--ended", help="Skip jobs still running at the end of the log.")] = False,
     as_json: AsJson = False,
     output: Output = None,
 ) -> None:
-    """Summarise a job log or a generated workload; write it as parquet, CSV or JSON, or draw it.
+    """Summarise, convert or plot a job log or generated workload.
 
-    What is odd in a log goes to stderr, one line for each kind of finding.
+    -o writes the workload as .parquet, .csv or .json, a report as .html, or a plot as .png, .svg or .pdf. Warnings
+    about the log go to stderr, one line for each kind.
     """
     from gangopt.instances.workload.machines import load_machines
     from gangopt.instances.workload.summary import summarise

@@ -1,4 +1,4 @@
-"""The options by which commands read, check and cut a job log, and the reading itself."""
+"""Options that select, check and scale the jobs of a log, and the reading of the log."""
 
 from __future__ import annotations
 
@@ -14,46 +14,42 @@ if TYPE_CHECKING:
 
 __all__ = ["End", "Form", "GpuType", "Lenient", "Load", "Reading", "Source", "Start", "Throughputs", "User", "Vc"]
 
-Source = Annotated[
-    str, typer.Argument(metavar="FILE|NAME", help="Job log, or a name as workload/tiresias-testbed?seed=1.")
-]
-Form = Annotated[
-    str | None, typer.Option("--format", metavar="F", help="Format of the file, instead of looking at it.")
-]
+Source = Annotated[str, typer.Argument(metavar="FILE|NAME", help="Job log, or the name of a generated workload.")]
+Form = Annotated[str | None, typer.Option("--format", metavar="F", help="Format of the log; default: detected.")]
 Lenient = Annotated[
-    bool, typer.Option("--lenient", help="Leave out defective rows and jobs that do not fit, and count them.")
+    bool, typer.Option("--lenient", help="Skip invalid rows and jobs too large for the cluster, and report how many.")
 ]
-Start = Annotated[float | None, typer.Option("--from", metavar="S", help="First arrival to keep, s.")]
-End = Annotated[float | None, typer.Option("--to", metavar="S", help="First arrival to leave out, s.")]
-User = Annotated[str | None, typer.Option("--user", metavar="U", help="Keep this user's jobs.")]
-Vc = Annotated[str | None, typer.Option("--vc", metavar="V", help="Keep this virtual cluster's jobs.")]
+Start = Annotated[float | None, typer.Option("--from", metavar="S", help="Keep jobs that arrive at S s or later.")]
+End = Annotated[float | None, typer.Option("--to", metavar="S", help="Keep jobs that arrive before S s.")]
+User = Annotated[str | None, typer.Option("--user", metavar="U", help="Keep only the jobs of this user.")]
+Vc = Annotated[str | None, typer.Option("--vc", metavar="V", help="Keep only the jobs of this virtual cluster.")]
 Load = Annotated[
-    float, typer.Option("--load", metavar="X", help="Multiply the load: divide times between arrivals by X.")
+    float, typer.Option("--load", metavar="X", help="Scale the load by X: divide interarrival times by X.")
 ]
 Throughputs = Annotated[
-    Path | None, typer.Option("--throughputs", metavar="FILE", help="Measured speeds in Gavel's layout.")
+    Path | None, typer.Option("--throughputs", metavar="FILE", help="File of measured speeds in Gavel's layout.")
 ]
 GpuType = Annotated[
-    str | None, typer.Option("--gpu-type", metavar="T", help="GPU type in --throughputs; v100 by default.")
+    str | None, typer.Option("--gpu-type", metavar="T", help="GPU type to read from --throughputs; default: v100.")
 ]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a command was told about a job log.
+    """The options with which a job log is read.
 
     Attributes
     ----------
     source : str
         File or name.
     form, throughputs, gpu_type : str or None or Path or None
-        As for `load_workload`.
+        Arguments of `load_workload`.
     lenient : bool
-        Whether defective rows are left out and counted.
+        Whether to skip and count invalid rows.
     start, end : float or None
-        S, arrivals to keep, None for all.
+        First arrival to keep and first one to skip, in s; None for no limit.
     user, vc : str or None
-        Whose jobs to keep, None for all.
+        User and virtual cluster whose jobs to keep, None for all.
     load : float
         Factor on the load.
     """
@@ -70,12 +66,12 @@ class Reading:
     gpu_type: str | None = None
 
     def read(self, machines: Cluster | None) -> Workload:
-        """Return the jobs, cut and scaled.
+        """Return the selected jobs with the scaled load.
 
         Parameters
         ----------
         machines : Cluster or None
-            Cluster that the jobs have to fit, None for any.
+            Cluster that the jobs must fit, None for no check.
         """
         from gangopt.instances.workload.catalogue import load_workload
 

@@ -1,1 +1,1 @@
-"""Tables, plots and reports of results."""
+"""Results, comparisons, replays, workloads and experiments as text, plots and HTML reports."""

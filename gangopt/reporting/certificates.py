@@ -15,11 +15,11 @@ from gangopt.solvers.fair_share.certificates import Certificates, Given, SavedAl
 __all__ = ["certificates_json", "certificates_text", "exchange"]
 
 SHOWN = 20
-"""Apps or pairs that are printed below one heading."""
+"""Maximum number of printed apps or pairs below one heading."""
 
 
 def exchange(before: Given, after: Given) -> tuple[int, ...] | None:
-    """Return whose bundle each app takes if an allocation only exchanges the bundles of another, else None.
+    """Return the exchange of bundles between apps that turns one allocation into another, or None.
 
     Parameters
     ----------
@@ -29,7 +29,8 @@ def exchange(before: Given, after: Given) -> tuple[int, ...] | None:
     Returns
     -------
     tuple of int or None
-        Index of the former owner for each app; its own bundle stays with an app wherever it has an equal one.
+        Index of the former owner of the bundle of each app, None if no exchange does it. An app whose bundle is equal
+        before and after keeps its own.
     """
     left = {i: row for i, row in enumerate(before) if after[i] != row}
     owners = []
@@ -42,7 +43,7 @@ def exchange(before: Given, after: Given) -> tuple[int, ...] | None:
 
 
 def certificates_json(saved: SavedAllocation, found: Certificates) -> dict[str, Any]:
-    """Return the certificates as one JSON object; an infinite rho is the text `inf`.
+    """Return the certificates as a JSON object; an infinite rho becomes the text `inf`.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def certificates_json(saved: SavedAllocation, found: Certificates) -> dict[str, 
     -------
     dict
         `instance, problem, method, apps, certificates` with `PE`, `EF` and `SI`, and `seconds`; `holds` is null
-        where the time limit left a property open.
+        where the time limit left a property undecided.
     """
     labels = saved.market.apps
     return {
@@ -137,7 +138,7 @@ def certificates_text(saved: SavedAllocation, found: Certificates) -> str:
     Returns
     -------
     str
-        A line for each property, then the witnesses of what fails.
+        One line for each property, then the witnesses of the properties that fail.
     """
     said = {True: "yes", False: "no", None: "not decided within the time limit"}
     lines = [
@@ -155,7 +156,7 @@ def _pareto_lines(saved: SavedAllocation, found: Certificates) -> list[str]:
         return []
     owners = exchange(saved.rows, found.dominating)
     labels = saved.market.apps
-    lines = ["", "PE fails: better for somebody and worse for nobody is"]
+    lines = ["", "PE fails: better for some apps and worse for none is"]
     if owners is not None:
         lines[-1] += " an exchange: " + _some(_moves(owners, labels))
     bundles = bundles_of(found.dominating)
@@ -173,7 +174,7 @@ def _app_table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[
 
 
 def _moves(owners: tuple[int, ...], labels: tuple[str, ...]) -> list[str]:
-    """Return who takes whose GPUs, each swap of two apps once."""
+    """Return one phrase for each app that takes the GPUs of another; a swap of two apps gives one phrase."""
     moves = []
     for i, j in enumerate(owners):
         if owners[j] == i < j:
@@ -204,7 +205,7 @@ def _sharing_lines(saved: SavedAllocation, found: Certificates) -> list[str]:
     exists = {
         True: "An allocation that gives every app its own:",
         False: "No allocation gives every app its own.",
-        None: "Whether any allocation gives every app its own was not decided within the time limit.",
+        None: "It was not decided within the time limit whether any allocation gives every app its own.",
     }[found.sharing_exists]
     lines = ["", f"SI fails: rho above 1 for {_some(above)}", exists]
     if found.sharing is None:

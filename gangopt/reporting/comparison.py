@@ -11,16 +11,16 @@ from gangopt.solvers.core.row import Row
 __all__ = ["comparison_text", "html_report", "remark_lines", "row_remark"]
 
 MOST_REMARKS = 20
-"""Remarks that the text of a comparison shows; its file has them all."""
+"""Maximum number of remarks in the text of a comparison; saved comparisons have all of them."""
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Return one aligned table a decision, with a summary of each method below it, and remarks on rows that need one.
+    """Return a table for each problem with a summary of its methods, followed by remarks on single rows.
 
     Parameters
     ----------
     comparison : Comparison
-        What `compare` returned.
+        Result of `compare`.
 
     Returns
     -------
@@ -63,28 +63,28 @@ def _not_finished(row: Row) -> bool:
 
 
 def row_remark(row: Row) -> str:
-    """Return the reason of a row in one line, behind its instance, method and status."""
+    """Return one line with the instance, method, status and reason of a row."""
     return f"{' '.join(filter(None, (row.instance, row.method)))} {_status(row)}: {row.reason}"
 
 
 def remark_lines(comparison: Comparison) -> list[str]:
-    """Return one line for every row with a reason: why there is no solution, or why it stopped early.
+    """Return one line for each row that has no solution or stopped early, with the reason.
 
     Parameters
     ----------
     comparison : Comparison
-        What `compare` returned.
+        Result of `compare`.
 
     Returns
     -------
     list of str
-        Without those of instances that Ctrl-C left, which are counted above the tables.
+        Instances that Ctrl-C left unfinished are not among them; they are counted above the tables.
     """
     return [row_remark(row) for row in comparison.rows if row.reason and not _not_finished(row)]
 
 
 def _status(row: Row) -> str:
-    """Return the status, with why the method stopped where that says more."""
+    """Return the status, with the termination where it adds information."""
     if row.termination in {"", "optimal", "completed", row.status} or row.status == "failed":
         return row.status
     return f"{row.status} ({row.termination})"

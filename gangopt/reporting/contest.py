@@ -1,4 +1,4 @@
-"""A contest as text, as a JSON document, and as files."""
+"""A contest of policies as text, JSON and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["OUTPUT_SUFFIXES", "check_output_suffix", "contest_json", "contest_text", "write_contest"]
 
 OUTPUT_SUFFIXES = (".parquet", ".csv", ".json", ".html", *PICTURE_SUFFIXES)
-"""Files that a contest is written to."""
+"""Suffixes of the files that a contest can be written to."""
 
 _COLUMNS = {
     "avg_jct": "mean JCT (s)",
@@ -37,14 +37,14 @@ _COLUMNS = {
 
 
 def contest_json(contest: Contest) -> dict[str, Any]:
-    """Return everything but the jobs and events of a contest, ready for JSON.
+    """Return a contest without its jobs and events as a JSON object.
 
     Returns
     -------
     dict
         `policies` (the rows of the contest, each with its `bins`), `workload`, `cluster`, `gpus`, `jobs`,
-        `jct_bounds` (mean completion time in s of each bound that was computed), `notices` (of the reader, and of
-        what jobs asked for that replays ignore) and `interrupted`.
+        `jct_bounds` (mean completion time in s by each computed bound), `notices` (of the reader, and of requests of
+        jobs that replays ignore) and `interrupted`.
     """
     rows = contest.rows()
     for row, entry in zip(rows, contest.entries, strict=True):
@@ -64,7 +64,7 @@ def contest_json(contest: Contest) -> dict[str, Any]:
 
 
 def contest_text(contest: Contest) -> str:
-    """Return one aligned table with a line a policy, the bound below it, and why policies were not replayed."""
+    """Return a table with one row for each policy, the bound, and the reasons why policies were not replayed."""
     reasons = "\n".join(_reasons(contest))
     return "\n\n".join([*_partial(contest), render(_table(contest)), *_bound_line(contest), *filter(None, [reasons])])
 
@@ -98,7 +98,7 @@ def _table(contest: Contest) -> Table:
 
 
 _DECIMALS = {"improvement": 2, "max_rho": 2, "seconds": 2, "jain": 3}
-"""Decimals of the columns that are not times with one."""
+"""Decimals by column; other columns have one."""
 
 
 def _cell(name: str, value: float | None) -> str:
@@ -108,31 +108,31 @@ def _cell(name: str, value: float | None) -> str:
 
 
 def check_output_suffix(path: Path) -> str:
-    """Return the suffix of a file that a contest can be written to.
+    """Return the suffix of an output file of a contest.
 
     Raises
     ------
     InputError
-        If it is another.
+        If contests cannot be written in this format.
     """
     return check_suffix(path, OUTPUT_SUFFIXES)
 
 
 def write_contest(contest: Contest, path: Path) -> None:
-    """Write a contest, whole or not at all.
+    """Write a contest; a write that fails leaves no file behind.
 
     Parameters
     ----------
     contest : Contest
-        At least one policy replayed.
+        Contest with at least one replayed policy.
     path : Path
-        `.parquet` gets every event of every policy, `.csv` every job of every policy, `.json` all figures with the
-        bins, `.html` tables and pictures, `.png`, `.svg` or `.pdf` the pictures.
+        `.parquet` holds the events of all policies, `.csv` their jobs, `.json` all metrics and bins, `.html` tables
+        and plots, `.png`, `.svg` or `.pdf` the plots.
 
     Raises
     ------
     InputError
-        If the suffix is another or the file cannot be written.
+        If the path has another suffix or cannot be written.
     """
     from gangopt.base.jsonfile import write_bytes, write_json, write_text
 

@@ -1,4 +1,4 @@
-"""The decision itself as text: what `gangopt solve` prints below the figures, never longer than a screen."""
+"""The decision of a result as text that fits a screen."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from gangopt.solvers.core.resultfile import solution_json
 __all__ = ["SHOWN", "decision_lines"]
 
 SHOWN = 20
-"""Parts of a decision that are printed, as jobs or servers, below one heading."""
+"""Maximum number of printed parts of a decision, e.g. jobs or servers, below one heading."""
 
 WIDTH = 160
-"""Characters of a line."""
+"""Maximum length of a line."""
 
 
 def decision_lines(result: Result, instance: Instance) -> list[str]:
-    """Return the decision of a result as lines: a heading, at most `SHOWN` parts, and how many more there are.
+    """Return a heading, at most `SHOWN` parts of the decision, and the number of the other parts.
 
     Parameters
     ----------
     result : Result
-        What `solve` returned.
+        Result of `solve`.
     instance : Instance
-        The instance that it is of.
+        The instance that was solved.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def _cut(line: str) -> str:
 
 
 def _fields(result: Result) -> Iterator[str]:
-    """Yield the fields of the solution file, of lists one entry a line."""
+    """Yield the fields of the solution file, one line for each field or list entry."""
     yield "decision"
     for name, value in solution_json(problems[result.problem], result.solution).items():
         if isinstance(value, list):

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 __all__ = ["loss_chart", "speed_chart"]
 
 FARTHEST = 20
-"""A loss chart reaches to convergence, but not beyond this many times the last recorded step."""
+"""A loss chart ends at convergence, or at this multiple of the last recorded step."""
 
 
 def loss_chart(
     log: LossLog, fit: LossFit, threshold: float = DEFAULT_THRESHOLD, epochs: float = DEFAULT_EPOCHS
 ) -> Figure:
-    """Return recorded losses, those that were replaced, the fitted curve, its floor and the step of convergence.
+    """Plot recorded losses, replaced outliers, the fitted curve, its limit and the step of convergence.
 
     Parameters
     ----------
     log : LossLog
         Recorded losses.
     fit : LossFit
-        The curve fitted to them.
+        Curve fitted to them.
     threshold : float, optional
-        Change of the normalised loss at which the job has converged.
+        Change of the normalised loss below which the job has converged.
     epochs : float, optional
-        Epochs over which the change is taken.
+        Epochs over which the change is measured.
     """
     figure, axes = new_figure(7.5, 4.0)
     end = fit.converges_at(threshold, epochs)
@@ -47,7 +47,7 @@ def loss_chart(
     steps = np.linspace(float(log.steps[0]), right, 600)
     outliers = np.zeros(log.steps.size, dtype=bool)
     outliers[list(fit.outliers)] = True
-    # a vector file of a long log would hold every point
+    # in a vector file each point of a long log would be an object
     bitmap = log.steps.size > 5_000
     size = 4 if log.steps.size < 500 else 1.5
     axes.plot(
@@ -77,18 +77,18 @@ def loss_chart(
 def speed_chart(
     samples: SpeedSamples, fit: SpeedFit, probes: Sequence[tuple[int, int]] = (), max_tasks: int = 40
 ) -> Figure:
-    """Return the fitted speed over the pairs (p, w) as a map, and fitted against measured speeds.
+    """Plot a map of the fitted speed over pairs (p, w), and fitted against measured speeds.
 
     Parameters
     ----------
     samples : SpeedSamples
         Measured speeds.
     fit : SpeedFit
-        The function fitted to them.
+        Function fitted to them.
     probes : sequence of tuple of int, optional
-        Pairs to measure next, marked on the map.
+        Pairs to measure next, which are marked on the map.
     max_tasks : int, optional
-        The map shows pairs with p + w up to this, and all measured ones.
+        The map shows pairs with p + w up to this number, and all measured pairs.
     """
     from matplotlib.figure import Figure
 
@@ -109,7 +109,7 @@ def speed_chart(
 
 
 LARGEST_MAP = 200
-"""Most parameter servers and most workers that a map shows."""
+"""Maximum number of parameter servers and of workers on a map."""
 
 
 def _map(axes: Axes, samples: SpeedSamples, fit: SpeedFit, probes: Sequence[tuple[int, int]], max_tasks: int) -> None:

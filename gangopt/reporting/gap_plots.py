@@ -23,28 +23,28 @@ def _methods(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(row.method for row in rows if row.method))
 
 
-def _decisions(comparison: Comparison) -> list[list[Row]]:
+def _problems(comparison: Comparison) -> list[list[Row]]:
     nouns = dict.fromkeys(row.problem for row in comparison.rows if row.rel_gap is not None)
     return [[row for row in comparison.rows if row.problem == noun and row.rel_gap is not None] for noun in nouns]
 
 
 def gap_chart(comparison: Comparison) -> Figure:
-    """Return the gap of every method on every instance, one panel a decision, one group of points an instance.
+    """Plot the gap of each method on each instance, with one panel for each problem.
 
-    Gaps are in percent on an axis that is linear below 0.1 % and logarithmic above; infinite gaps, and those above
-    `WIDEST`, are hollow points on the right edge.
+    The axis of the gaps, in percent, is linear below 0.1 % and logarithmic above. Infinite gaps and gaps above `WIDEST`
+    are hollow points on the right edge.
 
     Parameters
     ----------
     comparison : Comparison
-        Rows of one decision or several.
+        Rows of one or more problems.
     """
-    decisions = _decisions(comparison)
-    names = [row.instance for rows in decisions for row in rows]
+    per_problem = _problems(comparison)
+    names = [row.instance for rows in per_problem for row in rows]
     figure, panels = _stack(
-        [_panel_height(rows) for rows in decisions], _inches(names), _inches(_methods(comparison.rows))
+        [_panel_height(rows) for rows in per_problem], _inches(names), _inches(_methods(comparison.rows))
     )
-    for axes, rows in zip(panels, decisions, strict=True):
+    for axes, rows in zip(panels, per_problem, strict=True):
         _gap_panel(axes, rows)
     if panels:
         panels[-1].set_xlabel("gap to the best proven bound (%)")
@@ -52,13 +52,13 @@ def gap_chart(comparison: Comparison) -> Figure:
 
 
 LABELS = 80
-"""Most instances that are labelled in one panel."""
+"""Maximum number of instance labels in a panel."""
 
 CHARACTER = 0.085
-"""Inches that a character of a label takes."""
+"""Width of a character of a label, in inches."""
 
 WIDEST = 1e9
-"""Largest gap in percent that has a place on an axis."""
+"""Largest gap, in percent, shown on an axis."""
 
 
 def _inches(labels: Sequence[str]) -> float:
@@ -66,7 +66,7 @@ def _inches(labels: Sequence[str]) -> float:
 
 
 def _stack(heights: Sequence[float], left: float, right: float) -> tuple[Figure, list[Axes]]:
-    """Return a figure of panels below each other, with room in inches on the left for labels and right for legends."""
+    """Return a figure with stacked panels and margins, in inches, for labels (left) and legends (right)."""
     from matplotlib.figure import Figure
 
     left, middle, between = left + 0.4, 5.5, 0.7
@@ -86,7 +86,7 @@ def _legend(axes: Axes) -> None:
 
 
 def _panel_height(rows: list[Row]) -> float:
-    """Return inches that hold the instances on the left and the legend on the right; many instances share 14 inches."""
+    """Return the height, in inches, for the instances and the legend; at most 14 inches for the instances."""
     instances = len({row.instance for row in rows})
     return max(0.3 + min(14.0, 0.34 * instances), _legend_height(rows))
 
@@ -126,17 +126,17 @@ def _percent(row: Row) -> float:
 
 
 def performance_profile(comparison: Comparison) -> Figure:
-    """Return the share of instances that each method solves within a gap, against the gap, one panel a decision.
+    """Plot the share of instances that each method solves within a gap, with one panel for each problem.
 
     Gaps above `WIDEST` percent count as never closed.
 
     Parameters
     ----------
     comparison : Comparison
-        Rows of one decision or several.
+        Rows of one or more problems.
     """
-    decisions = _decisions(comparison)
-    nouns = [rows[0].problem for rows in decisions]
+    per_problem = _problems(comparison)
+    nouns = [rows[0].problem for rows in per_problem]
     every = [[row for row in comparison.rows if row.problem == noun] for noun in nouns]
     heights = [max(2.4, _legend_height(rows)) for rows in every]
     figure, panels = _stack(heights, 0.3, _inches(_methods(comparison.rows)))
@@ -166,12 +166,12 @@ def _profile_panel(axes: Axes, noun: str, rows: list[Row]) -> None:
 
 
 def trajectory_chart(trajectory: Sequence[Sequence[float | None]], title: str, unit: str) -> Figure:
-    """Return incumbent and bound against wall seconds.
+    """Plot incumbent and bound against wall-clock seconds.
 
     Parameters
     ----------
     trajectory : sequence of sequence of float or None
-        (seconds, objective, bound) at every change.
+        Triples (seconds, objective, bound), one for each change.
     title : str
         Title of the plot.
     unit : str
@@ -182,17 +182,17 @@ def trajectory_chart(trajectory: Sequence[Sequence[float | None]], title: str, u
         points = [(item[0] or 0.0, value) for item in trajectory if (value := item[column]) is not None]
         drawn = [(x, y) for x, y in points if abs(x) <= FARTHEST and abs(y) <= FARTHEST]
         axes.step([x for x, _ in drawn], [y for _, y in drawn], where="post", marker=".", label=name)
-    label(axes, "wall seconds", f"objective ({plain_text(unit)})", plain_text(title, TITLE), legend=True)
+    label(axes, "wall-clock seconds", f"objective ({plain_text(unit)})", plain_text(title, TITLE), legend=True)
     return figure
 
 
 def frontier_chart(points: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """Return a Pareto frontier of two figures, with its lower bounds.
+    """Plot a Pareto frontier of two metrics with its lower bounds.
 
     Parameters
     ----------
     points : sequence of mapping of str to object
-        Records with an abscissa first, an ordinate second and `bound` of the ordinate.
+        Records whose first field is the abscissa and second the ordinate, with the `bound` of the ordinate.
     title : str
         Title of the plot.
     """
@@ -207,7 +207,7 @@ def frontier_chart(points: Sequence[Mapping[str, Any]], title: str) -> Figure:
 
 
 FARTHEST = 1e100
-"""Largest number that has a place in a plot; the logarithms and differences of larger ones overflow."""
+"""Largest number shown in a plot; logarithms and differences of larger ones overflow."""
 
 TITLE = 72
-"""Characters of a title."""
+"""Maximum length of a title."""

@@ -25,26 +25,26 @@ _GANTT_INCHES = 1.9
 
 
 def contest_chart(contest: Contest) -> Figure:
-    """Return distributions of JCT and rho, queue length, allocated and used GPUs, and a Gantt chart of each policy.
+    """Plot the distributions of JCT and rho, queue length, GPUs in use, and a Gantt chart of each policy.
 
-    Queue and GPUs are means over 400 equal stretches of time. White in a Gantt chart is an idle GPU; neighbouring
-    colours are different jobs.
+    Queue and GPUs are means over 400 equal time intervals. Idle GPUs are white in a Gantt chart, and adjacent colours
+    are different jobs.
 
     Parameters
     ----------
     contest : Contest
-        At least one policy replayed, at least one job.
+        Contest with at least one replayed policy and one job.
 
     Raises
     ------
     InputError
-        If nothing was replayed.
+        If no policy was replayed.
     """
     from matplotlib.figure import Figure
 
     replays = [entry.replay for entry in contest.entries if entry.replay is not None and len(entry.replay.workload)]
     if not replays:
-        raise InputError("nothing was replayed, so there is nothing to draw")
+        raise InputError("no policy was replayed, so there is nothing to plot")
     height = 6.4 + _GANTT_INCHES * len(replays)
     figure = Figure(figsize=(12.0, height), layout="constrained")
     grid = figure.add_gridspec(2 + len(replays), 2, height_ratios=[3.2, 3.2] + [_GANTT_INCHES] * len(replays))
@@ -82,7 +82,7 @@ def _distribution(axes: Axes, replays: list[Replay], figure: str, name: str) -> 
 
 
 def _quantiles(values: Floats) -> tuple[Floats, Floats]:
-    """Return the distribution at no more than so many points, smallest and largest value always among them."""
+    """Return values and shares of a distribution at `_POINTS` points or fewer, including both extremes."""
     ordered = np.sort(values)
     at = np.unique(np.linspace(0, len(ordered) - 1, min(_POINTS, len(ordered))).astype(np.int64))
     return ordered[at], (at + 1) / len(ordered)

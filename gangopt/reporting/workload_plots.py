@@ -21,16 +21,16 @@ __all__ = ["workload_chart"]
 
 
 def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figure:
-    """Return six panels: arrivals, sizes, GPU demand, durations, and the bins by the bounds of trace and testbed.
+    """Plot arrivals, sizes, GPU demand, durations, and the bins of the trace and of the testbed.
 
-    Where no duration is known there are only the first two, and the title says so.
+    If no duration is known, only the first two are plotted, and the title says so.
 
     Parameters
     ----------
     workload : Workload
-        At least one job.
+        Workload with at least one job.
     cluster_gpus : int or None, optional
-        GPUs of a cluster, drawn as a line in the panel of the demand.
+        GPUs of a cluster, shown as a line in the panel of the demand.
 
     Raises
     ------
@@ -40,19 +40,19 @@ def workload_chart(workload: Workload, cluster_gpus: int | None = None) -> Figur
     from matplotlib.figure import Figure
 
     if not len(workload):
-        raise InputError("workload has no jobs, so there is nothing to draw")
+        raise InputError("workload has no jobs, so there is nothing to plot")
     summary = summarise(workload)
-    told = summary.known_durations > 0
-    figure = Figure(figsize=(13.0, 7.2) if told else (9.0, 3.8), layout="constrained")
-    panels = figure.subplots(2 if told else 1, 3 if told else 2).ravel().tolist()
-    note = "" if told else "; durations unknown"
+    known = summary.known_durations > 0
+    figure = Figure(figsize=(13.0, 7.2) if known else (9.0, 3.8), layout="constrained")
+    panels = figure.subplots(2 if known else 1, 3 if known else 2).ravel().tolist()
+    note = "" if known else "; durations unknown"
     title = f"{workload.name or 'workload'}: {summary.jobs:,} jobs, {summary.gpus:,} GPUs in gangs{note}"
     figure.suptitle(title, fontsize=11)
     first = workload.arrival[0]
     size, unit = time_unit(float(workload.arrival[-1] - first))
     _arrivals(panels[0], (workload.arrival - first) / size, unit)
     _sizes(panels[1], summary)
-    if told:
+    if known:
         times, gpus = demand(workload)
         _demand(panels[2], (times - first) / size, gpus, unit, cluster_gpus)
         _durations(panels[3], workload)

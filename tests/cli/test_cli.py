@@ -67,7 +67,7 @@ def test_show_prints_and_draws_a_cluster(call, refused, tmp_path):
         file = tmp_path / name
         file.write_text(out)
         assert call("show", file)[1] == call("show", "tiresias-testbed")[1]
-    assert "pictures are drawn of clusters" in refused("show", TINY, "-o", tmp_path / "a.png")
+    assert "only clusters can be plotted" in refused("show", TINY, "-o", tmp_path / "a.png")
 
 
 def test_solve_prints_text_or_one_json_object(call, tmp_path):
@@ -150,11 +150,11 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
         (["compare", "missing.json"], "missing.json: no such file"),
         (["export", TINY, "--format", "gms", "-o", "m.gms"], "unknown format 'gms'"),
         (["export", TINY, "--format", "lp", "-o", "no/such/m.lp"], "no such directory"),
-        (["schema", "parking"], "unknown decision 'parking'"),
+        (["schema", "parking"], "unknown problem 'parking'"),
         (["plot", "missing.parquet", "-o", "a.png"], "no such file"),
         (["plot", "missing.parquet", "-o", "a.gif"], "suffix .gif, allowed: .png, .svg, .pdf"),
         (["plot", "nope", "-o", "a.png"], "nope: no such file"),
-        (["plot", ".", "-o", "a.png"], ".: is a directory, a file is needed"),
+        (["plot", ".", "-o", "a.png"], ".: is a directory, not a file"),
         (["plot", __file__, "-o", "a.png"], "suffix .py, allowed: .parquet, .csv, .json\n"),
         (["plot", "missing.parquet", "-o", "no/such/a.png"], "no such directory"),
     ],
@@ -250,10 +250,10 @@ def test_plot_draws_results_and_refuses_what_has_nothing_to_draw(call, refused, 
     assert call("solve", "parameters/random?blocks=9&servers=3", "--method", "frontier", "-o", saved)[0] == 0
     assert call("plot", saved, "-o", tmp_path / "frontier.pdf")[0] == 0
     assert call("solve", TINY, "--method", "lpt", "-o", saved)[0] == 0
-    assert "no trajectory and no frontier" in refused("plot", saved, "-o", tmp_path / "a.png")
+    assert "neither a trajectory nor a frontier" in refused("plot", saved, "-o", tmp_path / "a.png")
     record = json.loads(saved.read_text())
     write_json(saved, {**record, "trajectory": [["x"]]})
-    assert "no result that gangopt saved" in refused("plot", saved, "-o", tmp_path / "a.png")
+    assert "not a result saved by gangopt" in refused("plot", saved, "-o", tmp_path / "a.png")
     write_json(saved, {"rows": []})
     assert "no row has a gap" in refused("plot", saved, "-o", tmp_path / "a.png")
 
@@ -285,7 +285,7 @@ def test_memory_and_interrupts_end_in_one_line(call, monkeypatch, error, code, l
 def test_export_writes_one_file_and_says_which_form(call, tmp_path, file_format):
     file = tmp_path / f"model.{file_format}"
     code, out, err = call("export", TINY, "--format", file_format, "-o", file)
-    assert (code, out, err) == (0, f"{file}: form assign as {file_format}\n", "")
+    assert (code, out, err) == (0, f"{file}: formulation assign as {file_format}\n", "")
     assert [item.name for item in tmp_path.iterdir()] == [file.name]
 
 
@@ -325,3 +325,25 @@ def test_an_interrupted_solve_prints_what_there_is_and_exits_as_shells_expect(ca
     assert code == 130
     assert json.loads(out)["termination"] == "interrupted"
     assert err == "gangopt: interrupted\n"
+
+
+@pytest.mark.parametrize("command", [[], ["fit"]])
+def test_each_command_has_a_summary_of_one_line(call, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call(*command, "--help")
+    summaries = out.partition("Commands:\n")[2].splitlines()
+    assert code == 0
+    assert len(summaries) == len({line.split()[0] for line in summaries}) >= 2
+    for line in summaries:
+        assert line.startswith("  ")
+        assert line.endswith(".")
+        assert not line.endswith("...")
+        assert len(line) <= 80
+
+
+@pytest.mark.parametrize("option", ["--formulation", "--form"])
+def test_both_names_of_the_option_for_formulations(call, option, tmp_path):
+    code, out, _ = call("solve", TINY, option, "groups", "--json")
+    assert (code, json.loads(out)["form"]) == (0, "groups")
+    code, out, _ = call("export", TINY, option, "groups", "--format", "lp", "-o", tmp_path / "a.lp")
+    assert (code, "formulation groups as lp" in out) == (0, True)

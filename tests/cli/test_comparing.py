@@ -69,7 +69,7 @@ def test_an_interrupted_comparison_ends_with_130_and_says_where_it_goes_on(call,
     partial = tmp_path / "rows.partial.csv"
     assert err.splitlines() == [
         f"gangopt: the partial result is in {partial}; {output} is unchanged",
-        f"gangopt: {output}.rows keeps the finished rows; the same command goes on from there",
+        f"gangopt: {output}.rows keeps the finished rows; run the same command again to resume",
         "gangopt: interrupted",
     ]
     assert not output.exists()
@@ -163,7 +163,7 @@ def test_an_instance_file_is_not_overwritten(call, tmp_path):
     before = file.read_bytes()
     code, out, err = call("compare", file, "--methods", "lpt", "-o", file)
     assert (code, out) == (2, "")
-    assert "is read by the same command" in err
+    assert "is also an input of this command" in err
     assert file.read_bytes() == before
 
 

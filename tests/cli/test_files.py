@@ -74,21 +74,21 @@ def test_an_output_onto_the_input_is_refused(refused, call, instance_file, tmp_p
         ["show", instance_file, "-o", instance_file],
         ["export", instance_file, "--format", "json", "-o", instance_file],
     ):
-        assert "is read by the same command" in refused(*arguments)
+        assert "is also an input of this command" in refused(*arguments)
     link = tmp_path / "link.json"
     link.symlink_to(instance_file)
-    assert "is read by the same command" in refused("solve", instance_file, "-o", link)
+    assert "is also an input of this command" in refused("solve", instance_file, "-o", link)
     sizes = tmp_path / "sizes.json"
     sizes.write_text("[5, 3, 3]")
     name = f"parameters/blocks?file={sizes}&servers=2"
-    assert "is read by the same command" in refused("solve", name, "-o", sizes)
+    assert "is also an input of this command" in refused("solve", name, "-o", sizes)
     saved = tmp_path / "result.json"
     assert call("solve", TINY, "-o", saved)[0] == 0
-    assert "is read by the same command" in refused("solve", TINY, "--start", saved, "-o", saved)
+    assert "is also an input of this command" in refused("solve", TINY, "--start", saved, "-o", saved)
     assert instance_file.read_bytes() == before
     log = tmp_path / "jobs.csv"
     assert call("workload", "workload/tiresias-testbed?seed=1", "-o", log)[0] == 0
-    assert "is read by the same command" in refused("workload", log, "-o", log)
+    assert "is also an input of this command" in refused("workload", log, "-o", log)
 
 
 def test_a_saved_result_keeps_link_and_permissions(call, tmp_path):
@@ -143,7 +143,7 @@ def test_a_model_on_stdout_is_the_model_alone(tmp_path, redirected):
     else:
         done = shell(*arguments)
         text = done.stdout
-    assert done.stderr == "/dev/stdout: form assign as lp\n"
+    assert done.stderr == "/dev/stdout: formulation assign as lp\n"
     assert text.rstrip().endswith("end")
     assert [file.name for file in tmp_path.iterdir()] == ([target.name] if redirected else [])
 

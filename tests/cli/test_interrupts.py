@@ -55,7 +55,7 @@ def test_a_partial_result_goes_over_no_file_that_is_read(refused, tmp_path):
     source = tmp_path / "mine.partial.json"
     source.write_text("{}")
     line = refused("solve", source, "-o", tmp_path / "mine.json")
-    assert line == f"gangopt: {source}: is read by the same command; give the output another name\n"
+    assert line == f"gangopt: {source}: is also an input of this command; choose another output file\n"
 
 
 def test_an_interrupted_experiment_writes_nothing(call, monkeypatch, tmp_path):

@@ -58,9 +58,9 @@ def test_text_tells_what_to_do(written):
 def test_a_limit_that_is_given_is_used(written):
     path = written("resnet50")
     assert json.loads(run(path, "--limit", "0.05", "--json"))["sensitive"] is True
-    with pytest.raises(InputError, match=r"--limit 1.5: a share from 0 to 1 is needed"):
+    with pytest.raises(InputError, match=r"--limit must be from 0 to 1 \(got 1.5\)"):
         run(path, "--limit", "1.5")
-    with pytest.raises(InputError, match="--limit nan"):
+    with pytest.raises(InputError, match=r"--limit must be from 0 to 1 \(got nan\)"):
         run(path, "--limit", "nan")
 
 

@@ -99,11 +99,11 @@ def test_a_policy_that_the_log_cannot_feed_is_told(call, log):
         (("--policy", "optimus,tetris"), "workload log: 4 of 4 jobs have no speed"),
         (("--policy", "fifoo"), "unknown policy 'fifoo'; near matches: fifo"),
         (("--policy", ","), "no policy is named; at least one is needed"),
-        (("--policy", "fifo", "--slowdown", "rack"), "--slowdown 'rack': a locality and a factor are needed"),
+        (("--policy", "fifo", "--slowdown", "rack"), "--slowdown must be LOCALITY=FACTOR, e.g. rack=1.1 (got 'rack')"),
         (("--policy", "fifo", "--slowdown", "moon=2"), "overheads: slowdown at 'moon'"),
         (("--policy", "fifo", "--start-seconds", "-1"), "overheads: start is -1.0"),
         (("--policy", "fifo", "-o", "x.txt"), "x.txt: suffix .txt, allowed: .parquet"),
-        (("--policy", "fifo", "--from", "100"), "no job is left to be replayed"),
+        (("--policy", "fifo", "--from", "100"), "no jobs left to simulate"),
         (("--policy", "fifo", "--executor", "dask"), "unknown executor 'dask'; known: serial, processes"),
     ],
 )
@@ -123,7 +123,7 @@ def test_unknown_clusters_are_refused_before_the_log_is_read(refused, log):
 def test_the_log_is_not_overwritten(call, log):
     code, _, err = call("replay", log, "--cluster", 8, "--policy", "fifo", "-o", log)
     assert code == 2
-    assert "is read by the same command" in err
+    assert "is also an input of this command" in err
     assert log.read_text() == LOG
 
 

@@ -208,7 +208,7 @@ def test_an_empty_workload_has_rows_without_figures(tmp_path):
     played = contest(empty, 2, ["fifo"])
     row = played.rows()[0]
     assert (row["jobs"], row["avg_jct"], row["improvement"], row["jct_gap"]) == (0, None, None, None)
-    with pytest.raises(InputError, match="nothing was replayed, so there is nothing to draw"):
+    with pytest.raises(InputError, match="no policy was replayed, so there is nothing to plot"):
         write_contest(played, tmp_path / "picture.png")
 
 

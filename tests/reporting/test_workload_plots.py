@@ -48,5 +48,5 @@ def test_unknown_durations_are_said_and_no_jobs_refused():
     figure = workload_chart(workload)
     assert [axes.get_title() for axes in figure.axes] == ["arrivals", "sizes"]
     assert figure.get_suptitle() == "workload: 1 jobs, 1 GPUs in gangs; durations unknown"
-    with pytest.raises(InputError, match="workload has no jobs, so there is nothing to draw"):
+    with pytest.raises(InputError, match="workload has no jobs, so there is nothing to plot"):
         workload_chart(workload.slice(1))
