@@ -10,7 +10,6 @@ import typer
 
 from gangopt.base.arguments import number_in
 from gangopt.base.errors import InputError, shown
-from gangopt.base.suffixes import check_suffix
 from gangopt.cli.output import check_output, require_whole
 
 if TYPE_CHECKING:
@@ -22,28 +21,27 @@ __all__ = ["check", "finish", "numbers", "whole_numbers", "words"]
 def check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
     """Refuse what could not be written or run, before anything is computed."""
     from gangopt.reporting.experiment import TABLE_SUFFIXES
-    from gangopt.reporting.plots import PICTURE_SUFFIXES
+    from gangopt.reporting.gap_plots import PICTURE_SUFFIXES
     from gangopt.solvers.solve import checked_controls
 
     checked_controls(time_limit, 0.0, 1, seed)
+    allowed = (*PICTURE_SUFFIXES, *TABLE_SUFFIXES)
     for path in output or []:
-        check_suffix(path, (*PICTURE_SUFFIXES, *TABLE_SUFFIXES, ".html"))
+        if path.suffix.lower() not in allowed:
+            raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: {', '.join(allowed)}")
         check_output(path)
 
 
 def finish(table: ExperimentTable, draw: Callable[[Any], Any], output: list[Path] | None, as_json: bool) -> None:
     """Write what was asked for and print the table."""
-    from gangopt.base.jsonfile import dump_json, write_text
+    from gangopt.base.jsonfile import dump_json
     from gangopt.reporting.experiment import TABLE_SUFFIXES
-    from gangopt.reporting.plots import save_picture
+    from gangopt.reporting.gap_plots import save_picture
 
     require_whole()
     for path in output or []:
-        suffix = path.suffix.lower()
-        if suffix in TABLE_SUFFIXES:
+        if path.suffix.lower() in TABLE_SUFFIXES:
             table.write(path)
-        elif suffix == ".html":
-            write_text(path, table.html(draw(table)))
         else:
             save_picture(draw(table), path)
     typer.echo(dump_json(table.to_json()), nl=False) if as_json else typer.echo(table.text())

@@ -11,7 +11,8 @@ from gangopt.base.arguments import number_in
 from gangopt.base.errors import InputError, shorten, shown
 from gangopt.base.jsonfile import file_kind
 from gangopt.base.suffixes import check_suffix
-from gangopt.cli.output import check_output, require_whole
+from gangopt.cli.options import AsJson
+from gangopt.cli.output import check_output, print_json, require_whole
 
 if TYPE_CHECKING:
     from gangopt.instances.fitting.speed import PredictionError, SpeedFit
@@ -28,7 +29,6 @@ fit_app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
 Plot = Annotated[
     Path | None, typer.Option("-o", "--output", metavar="FILE", help="Plot: .png, .svg or .pdf.", readable=False)
 ]
@@ -302,10 +302,8 @@ def _put(path: Path, label: str, fields: dict[str, Any]) -> None:
 
 
 def _print(record: dict[str, Any], as_json: bool, text: str) -> None:
-    from gangopt.base.jsonfile import dump_json
-
     require_whole()
-    typer.echo(dump_json(record), nl=False) if as_json else typer.echo(text)
+    print_json(record) if as_json else typer.echo(text)
 
 
 def _loss_text(record: dict[str, Any]) -> str:

@@ -9,7 +9,8 @@ import typer
 
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
-from gangopt.cli.output import require_whole
+from gangopt.cli.options import AsJson
+from gangopt.cli.output import print_json, require_whole
 
 __all__ = ["HISTORY", "profile"]
 
@@ -25,13 +26,12 @@ def profile(
     limit: Annotated[
         float | None, typer.Option("--limit", metavar="S", help=f"PACKLIMIT; default: learned from {HISTORY}.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Profile a training job from its message log.
 
     Estimates iteration time, model size and skew, and advises whether to consolidate the job.
     """
-    from gangopt.base.jsonfile import dump_json
     from gangopt.instances.profiling.message_log import read_log
     from gangopt.instances.profiling.profile import profile as profile_of
 
@@ -66,7 +66,7 @@ def profile(
         ],
     }
     require_whole()
-    typer.echo(dump_json(record), nl=False) if as_json else typer.echo(_text(record))
+    print_json(record) if as_json else typer.echo(_text(record))
 
 
 def _learned() -> float:

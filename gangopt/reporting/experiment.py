@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TABLE_SUFFIXES", "ExperimentTable"]
 
-TABLE_SUFFIXES = (".csv", ".json")
+TABLE_SUFFIXES = (".csv", ".json", ".html")
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,15 @@ class ExperimentTable:
         lines = aligned([tuple(table.columns), *table.rows], list(table.columns.values()))
         return "\n".join([self.title, "", *lines, "", *self.notes]).rstrip()
 
-    def write(self, path: Path) -> None:
-        """Write the table as CSV or JSON; a write that fails leaves no file behind.
+    def write(self, path: Path, plot: Callable[[ExperimentTable], Figure] | None = None) -> None:
+        """Write the table as CSV, JSON or an HTML page; a write that fails leaves no file behind.
 
         Parameters
         ----------
         path : Path
-            Path with suffix .csv or .json.
+            Path with suffix .csv, .json or .html.
+        plot : callable or None, optional
+            Function that plots the table, for the HTML page.
 
         Raises
         ------
@@ -90,23 +92,26 @@ class ExperimentTable:
         """
         from gangopt.base.jsonfile import write_json, write_text
 
-        if check_suffix(path, TABLE_SUFFIXES) == ".json":
+        suffix = check_suffix(path, TABLE_SUFFIXES)
+        if suffix == ".json":
             write_json(path, self.to_json())
-            return
-        stream = io.StringIO(newline="")
-        writer = csv.DictWriter(stream, list(self.columns), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.to_json()["rows"])
-        write_text(path, stream.getvalue())
+        elif suffix == ".csv":
+            stream = io.StringIO(newline="")
+            writer = csv.DictWriter(stream, list(self.columns), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(self.to_json()["rows"])
+            write_text(path, stream.getvalue())
+        else:
+            write_text(path, self.html(None if plot is None else plot(self)))
 
-    def html(self, figure: Figure) -> str:
+    def html(self, figure: Figure | None = None) -> str:
         """Return a self-contained HTML page of the table, its notes and a plot of it."""
         return page.page(
             f"gangopt experiment {self.name}",
             page.heading(self.title),
             page.table(self.table()),
             *map(page.paragraph, self.notes),
-            page.figure(figure),
+            "" if figure is None else page.figure(figure),
         )
 
 

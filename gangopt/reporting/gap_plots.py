@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gangopt.reporting.plots import label, line_style, new_figure, plain_text
+from gangopt.reporting.plots import PICTURE_SUFFIXES, label, line_style, new_figure, plain_text, save_picture
 from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.core.row import Row
 
@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["frontier_chart", "gap_chart", "performance_profile", "trajectory_chart"]
+__all__ = [
+    "PICTURE_SUFFIXES",
+    "frontier_chart",
+    "gap_chart",
+    "performance_profile",
+    "save_picture",
+    "trajectory_chart",
+]
 
 MARKERS = "oDsv^P*X<>hpd"
 """Thirteen markers and ten colours: the two together repeat only after 130 methods."""

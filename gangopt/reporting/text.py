@@ -197,7 +197,7 @@ def result_text(result: Result, instance: Instance | None = None) -> str:
     problem = problems[result.problem]
     pairs: dict[str, str] = {
         "instance": result.instance,
-        "method": result.method + (f" (form {result.form})" if result.form else ""),
+        "method": result.method + (f" (formulation {result.form})" if result.form else ""),
         "ended": f"{result.termination}, solution {result.solution_status}",
         "objective": _with_unit(result.objective, problem.unit),
         "bound": _with_unit(result.bound, problem.unit),

@@ -34,12 +34,15 @@ def test_files(tmp_path):
     assert record["units"] == {"method": "", "time": "s", "share": "%"}
     TABLE.write(tmp_path / "table.csv")
     assert (tmp_path / "table.csv").read_text() == "method,time,share\na,12345.6,1.5\nlonger,0.123456,\n"
-    with pytest.raises(InputError, match=r"suffix \.txt, allowed: \.csv, \.json"):
+    with pytest.raises(InputError, match=r"suffix \.txt, allowed: \.csv, \.json, \.html"):
         TABLE.write(tmp_path / "table.txt")
 
 
-def test_html():
-    html = TABLE.html(new_figure(3, 2)[0])
+def test_html(tmp_path):
+    TABLE.write(tmp_path / "a.html", lambda _: new_figure(3, 2)[0])
+    html = (tmp_path / "a.html").read_text()
     assert "<title>gangopt experiment made</title>" in html
     assert "<tr><td class=left>a</td><td>12,346</td><td>1.5</td></tr>" in html
     assert "<p>one note</p><svg" in html
+    TABLE.write(tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_text() == TABLE.html()
