@@ -11,6 +11,7 @@ from gangopt.cli.certify import certify
 from gangopt.cli.comparing import compare
 from gangopt.cli.experiment import experiment_app
 from gangopt.cli.fit import fit_app
+from gangopt.cli.group import Group
 from gangopt.cli.instances import list_command, schema, show
 from gangopt.cli.plotting import plot
 from gangopt.cli.profile import profile
@@ -22,6 +23,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="gangopt",
+    cls=Group,
     help="Exact optimisation models of GPU-cluster scheduling problems, and heuristics compared with proven bounds.",
     add_completion=False,
     no_args_is_help=False,

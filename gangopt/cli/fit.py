@@ -11,6 +11,7 @@ from gangopt.base.arguments import number_in
 from gangopt.base.errors import InputError, shorten, shown
 from gangopt.base.jsonfile import file_kind
 from gangopt.base.suffixes import check_suffix
+from gangopt.cli.group import Group
 from gangopt.cli.options import AsJson
 from gangopt.cli.output import check_output, print_json, require_whole
 
@@ -22,6 +23,7 @@ __all__ = ["fit_app"]
 
 fit_app = typer.Typer(
     name="fit",
+    cls=Group,
     help="Fit loss curves and speed functions to measurements.",
     add_completion=False,
     no_args_is_help=False,

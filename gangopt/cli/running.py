@@ -9,11 +9,12 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
 from gangopt.base import interrupts
+from gangopt.base.arguments import unknown
 from gangopt.base.errors import GangoptError, InputError, shorten
 from gangopt.base.plugins import PluginWarning
 from gangopt.cli.commands import app
@@ -106,10 +107,17 @@ def _complain(error: BaseException) -> int:
     expected = next(((code, text) for kind, code, text in _ENDINGS if isinstance(error, kind)), None)
     if expected is None and not hasattr(error, "format_message"):
         raise error
-    code, text = expected or (2, str(error.format_message()))  # type: ignore[attr-defined]
+    code, text = expected or (2, _usage_message(error))
     line = shorten(text or str(error), LONGEST_LINE) or type(error).__name__
     _print_line(line)
     return code
+
+
+def _usage_message(error: Any) -> str:
+    """Return the message of typer, or that of `unknown` for an unknown option."""
+    if hasattr(error, "possibilities"):
+        return str(unknown("option", error.option_name, list(error.possibilities or [])))
+    return str(error.format_message())
 
 
 def _of_the_system(error: OSError) -> Exception:

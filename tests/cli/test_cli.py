@@ -1,6 +1,7 @@
 """The command line as a user meets it: results on stdout, one line on stderr, exit codes."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -125,8 +126,8 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
     ("arguments", "message"),
     [
         (["solve"], "Missing argument"),
-        (["solve", TINY, "--speed"], "No such option"),
-        (["dance"], "No such command 'dance'"),
+        (["solve", TINY, "--speed"], "unknown option '--speed'"),
+        (["dance"], "unknown command 'dance'"),
         (["solve", TINY, "--method", "magic"], "unknown method of parameters 'magic'"),
         (["solve", TINY, "--method", "paa?x=1"], "unknown argument 'x'"),
         (["solve", TINY, "--form", "cubic"], "unknown form of parameters 'cubic'"),
@@ -347,3 +348,16 @@ def test_both_names_of_the_option_for_formulations(call, option, tmp_path):
     assert (code, json.loads(out)["form"]) == (0, "groups")
     code, out, _ = call("export", TINY, option, "groups", "--format", "lp", "-o", tmp_path / "a.lp")
     assert (code, "formulation groups as lp" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sovle", TINY], r"unknown command 'sovle'; .*\bsolve\b"),
+        (["fit", "los"], r"unknown command 'los'; .*\bloss\b"),
+        (["solve", TINY, "--seed"], "Option '--seed' requires an argument"),
+        (["solve", TINY, "--metod", "exact"], r"unknown option '--metod'; .*--method\b"),
+    ],
+)
+def test_unknown_words_of_the_command_line_have_near_matches(refused, arguments, message):
+    assert re.search(message, refused(*arguments))
