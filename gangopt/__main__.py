@@ -1,4 +1,4 @@
-"""`python -m gangopt` is the command `gangopt`."""
+"""Entry point of `python -m gangopt`."""
 
 from gangopt.cli import main
 

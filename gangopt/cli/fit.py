@@ -201,7 +201,7 @@ def _check_files(output: Path | None, changed: list[Path | None], job: str | Non
         raise InputError(f"--job {job}: --into FILE.json must be given to write the job")
 
 
-def _named(file: Path, function: Any, *arguments: Any) -> Any:  # noqa: ANN401 - any fit
+def _named(file: Path, function: Any, *arguments: Any) -> Any:
     """Return the result of a fit; error messages start with the name of the file."""
     try:
         return function(*arguments)

@@ -39,7 +39,7 @@ def cluster_of(name: str) -> Cluster | None:
     return None
 
 
-def document_of(subject: Instance | Cluster) -> Any:  # noqa: ANN401 - JSON of either kind
+def document_of(subject: Instance | Cluster) -> Any:
     """Return the JSON document of an instance or a cluster."""
     return to_document(subject) if isinstance(subject, Instance) else subject.to_node_link()
 
