@@ -346,6 +346,7 @@ def test_each_command_has_a_summary_of_one_line(call, monkeypatch, command):
 def test_both_names_of_the_option_for_formulations(call, option, tmp_path):
     code, out, _ = call("solve", TINY, option, "groups", "--json")
     assert (code, json.loads(out)["form"]) == (0, "groups")
+    assert "(formulation groups)" in call("solve", TINY, option, "groups")[1]
     code, out, _ = call("export", TINY, option, "groups", "--format", "lp", "-o", tmp_path / "a.lp")
     assert (code, "formulation groups as lp" in out) == (0, True)
 
