@@ -42,8 +42,10 @@ def plot_file(file: Path, output: Path) -> list[Path]:
     check_picture_suffix(output)
     name = shorten(str(file))
     kind = file_kind(file)
-    if kind in {"absent", "directory"}:
-        raise InputError(f"{name}: {'no such file' if kind == 'absent' else 'is a directory, not a file'}")
+    if kind == "absent":
+        raise InputError(f"{name}: no such file")
+    if kind == "directory":
+        raise InputError(f"{name} must be a file (is a directory)")
     if check_suffix(file, READABLE) == ".json":
         value = read_json(file)
         if isinstance(value, dict) and "termination" in value:

@@ -107,7 +107,7 @@ def check_output(output: Path | None, suffix: str | None = None, *, inputs: Iter
         check_suffix(output, (suffix,))
     kind, parent = file_kind(output), output.parent
     if kind == "directory":
-        raise InputError(f"{name}: is a directory, not a file")
+        raise InputError(f"{name} must be a file (is a directory)")
     if file_kind(parent) != "directory":
         raise InputError(f"{name}: cannot be written (no such directory: {shorten(str(parent))})")
     _check_name(output, name)
