@@ -1,4 +1,4 @@
-"""What all plots share: figures, axis labels, line styles, lettering, and files.
+"""Helpers of all plots: figures, axis labels, line styles, lettering and files.
 
 Plots are matplotlib Figures of their own and change no global state.
 """

@@ -1,4 +1,4 @@
-"""What all plots share: lettering, time axes, files."""
+"""Lettering, time axes and files of plots."""
 
 import pytest
 from hypothesis import given, settings
