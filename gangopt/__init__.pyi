@@ -5,6 +5,8 @@ from .base.errors import NoSolutionError as NoSolutionError
 from .base.errors import SolverError as SolverError
 from .catalogue import load as load
 from .catalogue import names as names
+from .instances.workload.catalogue import load_workload as load_workload
+from .instances.workload.files import save_workload as save_workload
 from .instances.workload.workload import Workload as Workload
 from .registry.records import problems as problems
 from .replays.registry import policies as policies
