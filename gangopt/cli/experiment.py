@@ -1,155 +1,223 @@
-"""Commands `gangopt experiment NAME`: the ablations and sensitivities of the papers, as a table and a picture."""
+"""Commands `gangopt experiment NAME`, each made from the signature and docstring of the experiment's function."""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from gangopt.cli.experiment_output import check, finish, numbers, whole_numbers, words
-from gangopt.cli.experiment_replays import register_replays
-from gangopt.cli.experiment_themis import register_themis
+from gangopt.base.arguments import Parameter, number_in, parameters_of, unknown
+from gangopt.base.docstrings import descriptions
+from gangopt.base.errors import InputError, shown
+from gangopt.cli.options import AsJson
+from gangopt.cli.output import check_output, print_json, require_whole
+from gangopt.experiments.registry import EXPERIMENTS, Experiment, Spelling
+
+if TYPE_CHECKING:
+    from gangopt.reporting.experiment import ExperimentTable
 
 __all__ = ["experiment_app"]
 
-experiment_app = typer.Typer(
-    name="experiment",
-    help="Repeat experiments of the papers: each prints a table and draws a picture.",
-    add_completion=False,
-    no_args_is_help=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+_PLAIN: Any = {"rich_markup_mode": None, "pretty_exceptions_enable": False, "add_completion": False}
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON.")]
-Outputs = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "-o", "--output", metavar="FILE", help="Picture (.png, .svg, .pdf) or table (.csv, .json); can repeat."
-    ),
-]
-TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="S", help="Wall seconds for an exact solve.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
+_SHARED = {
+    "output": Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Plot (.png, .svg, .pdf) or table (.csv, .json); can be repeated."
+        ),
+    ],
+    "as_json": AsJson,
+}
 
 
-@experiment_app.command("optimus-ablation")
-def optimus_ablation_command(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME|FILE...]", help="Interval instances; default: testbed mixes.")
-    ] = None,
-    optimum: Annotated[bool, typer.Option("--optimum", help="Add the joint optimum of both decisions.")] = False,
-    time_limit: TimeLimit = 60.0,
-    seed: Seed = 0,
-    output: Outputs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Keep one of Optimus's two decisions and swap the other (figures 18 and 19 of the paper)."""
-    from gangopt.experiments import optimus_ablation as experiment
+class _Experiments(TyperGroup):
+    """The experiments; only the one that is called is imported."""
 
-    check(output, time_limit, seed)
-    table = experiment.optimus_ablation(
-        names or experiment.INSTANCES, optimum=optimum, time_limit=time_limit, seed=seed
-    )
-    finish(table, experiment.picture, output, as_json)
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of an experiment."""
+        if cmd_name not in EXPERIMENTS:
+            raise unknown("experiment", cmd_name, list(EXPERIMENTS))
+        return _command(EXPERIMENTS[cmd_name])
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all experiments."""
+        return list(EXPERIMENTS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the names and summaries of all experiments."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(item.name, item.summary) for item in EXPERIMENTS.values()])
 
 
-@experiment_app.command("parameter-balance")
-def parameter_balance_command(
-    networks: Annotated[
-        list[str] | None, typer.Argument(metavar="[NETWORK...]", help="Networks, as resnet50; default: four.")
-    ] = None,
-    servers: Annotated[
-        str | None, typer.Option("--servers", metavar="A,B,C", help="Numbers of parameter servers; default 4 to 20.")
-    ] = None,
-    workers: Annotated[int, typer.Option("--workers", metavar="W", help="Workers.")] = 10,
-    bandwidth: Annotated[float, typer.Option("--bandwidth", metavar="B", help="MB/s of a parameter server.")] = 125.0,
-    request_ms: Annotated[
-        float, typer.Option("--request-ms", metavar="H", help="Milliseconds for one request of one worker.")
-    ] = 0.1,
-    draws: Annotated[int, typer.Option("--draws", metavar="N", help="Draws of MXNet's random rule.")] = 10,
-    seed: Seed = 0,
-    output: Outputs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Step time by eqn 2 with the slowest server's load: MXNet, PAA, optimum (figures 20 and 21 of the paper)."""
-    from gangopt.experiments import parameter_balance as experiment
-
-    check(output, None, seed)
-    table = experiment.parameter_balance(
-        networks or tuple(experiment.COMPUTE),
-        servers=experiment.SERVERS if servers is None else whole_numbers("--servers", servers),
-        workers=workers,
-        bandwidth=bandwidth,
-        request_seconds=request_ms / 1000,
-        draws=draws,
-        seed=seed,
-    )
-    finish(table, experiment.picture, output, as_json)
+experiment_app = typer.Typer(name="experiment", cls=_Experiments, no_args_is_help=False, **_PLAIN)
 
 
-@experiment_app.command("prediction-error")
-def prediction_error_command(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME|FILE...]", help="Allocation instances; default: two.")
-    ] = None,
-    errors: Annotated[
-        str | None, typer.Option("--errors", metavar="A,B,C", help="Errors in percent; default 0,15,30,45.")
-    ] = None,
-    kinds: Annotated[
-        str | None, typer.Option("--kinds", metavar="A,B", help="Of steps, speed, both, coefficients; default all.")
-    ] = None,
-    methods: Annotated[
-        str | None, typer.Option("--methods", metavar="A,B", help="Methods of allocation, as optimus?priority=0.9.")
-    ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Draws of the errors.")] = 10,
-    time_limit: TimeLimit = 60.0,
-    output: Outputs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Allocate from wrong steps and speeds and judge by the true ones (figure 15 of the paper)."""
-    from gangopt.experiments import prediction_error as experiment
-
-    check(output, time_limit, 0)
-    table = experiment.prediction_error(
-        names or experiment.INSTANCES,
-        errors=experiment.ERRORS if errors is None else [value / 100 for value in numbers("--errors", errors)],
-        kinds=experiment.KINDS if kinds is None else words(kinds),
-        methods=experiment.METHODS if methods is None else words(methods),
-        seeds=seeds,
-        time_limit=time_limit,
-    )
-    finish(table, experiment.picture, output, as_json)
+@experiment_app.callback()
+def _root() -> None:
+    """Repeat experiments of the papers; each prints a table and can plot it."""
 
 
-@experiment_app.command("themis-truth-telling")
-def themis_truth_telling_command(
-    lies: Annotated[str | None, typer.Option("--lies", metavar="A,B,C", help="X in percent; default 0 to 100.")] = None,
-    kinds: Annotated[
-        str | None, typer.Option("--kinds", metavar="A,B", help="Of spread and dense; default both.")
-    ] = None,
-    demand: Annotated[int, typer.Option("--demand", metavar="D", help="Most GPUs that an app can use.")] = 16,
-    work: Annotated[float, typer.Option("--work", metavar="W", help="GPU-minutes of an app.")] = 960.0,
-    across: Annotated[float, typer.Option("--across", metavar="S", help="Slowdown across machines.")] = 1.3,
-    fairness: Annotated[float, typer.Option("--fairness", metavar="F", help="f: the share 1 - f of apps bids.")] = 0.8,
-    lease: Annotated[float, typer.Option("--lease", metavar="MIN", help="Minutes of a lease.")] = 10.0,
-    rounding: Annotated[str, typer.Option("--rounding", metavar="R", help="floor, value or random.")] = "floor",
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="Runs that are averaged.")] = 5,
-    output: Outputs = None,
-    as_json: AsJson = False,
-) -> None:
-    """Let one of eight equal apps misreport its slowdown in every auction (figure 18 of the paper)."""
-    from gangopt.experiments import themis_truth_telling as experiment
+@dataclass(frozen=True)
+class _Option:
+    """One option of a command, made from a parameter of the experiment's function."""
 
-    check(output, None, 0)
-    table = experiment.themis_truth_telling(
-        experiment.LIES if lies is None else numbers("--lies", lies),
-        experiment.KINDS if kinds is None else words(kinds),
-        experiment.Setting(demand=demand, work=work, across=across, fairness=fairness, lease=lease, rounding=rounding),
-        seeds=seeds,
-    )
-    finish(table, experiment.picture, output, as_json)
+    parameter: Parameter
+    spelling: Spelling
+    help: str
+    operand: bool = False
+    """Whether its values follow the command without an option."""
+    group: str = ""
+    """Parameter of the function that holds this one as a field, empty if it is a parameter itself."""
+
+    @property
+    def flag(self) -> str:
+        """Option as the user writes it."""
+        return f"--{(self.spelling.name or self.parameter.name).replace('_', '-')}"
+
+    @property
+    def element(self) -> Any:
+        """Type of the elements of a sequence, None for a single value."""
+        kind = self.parameter.kinds[0]
+        return typing.get_args(kind)[0] if typing.get_origin(kind) is Sequence else None
+
+    def default(self) -> Any:
+        """Return the default as the command line spells it."""
+        value: Any = self.parameter.default
+        if value is None or self.operand:
+            return None
+        if self.element is not None:
+            return ",".join(map(str, value) if self.element is str else (f"{v * self.spelling.per:g}" for v in value))
+        return value if self.spelling.per == 1 else value * self.spelling.per
+
+    def argument(self) -> inspect.Parameter:
+        """Return the parameter that typer reads."""
+        kinds = self.parameter.kinds
+        if self.operand:
+            word = self.parameter.name[:-1].upper() if self.element is str else "NAME|FILE"
+            kind: Any = list[str] | None
+            info: Any = typer.Argument(metavar=f"[{word}...]", help=self.help)
+        else:
+            plain = kinds[0] if len(kinds) == 1 and kinds[0] in {bool, int, float} else str
+            metavar = {bool: None, int: "N", float: "X", str: "NAME"}[plain]
+            if self.element is not None:
+                metavar = "A,B,..."
+            elif Path in kinds:
+                metavar = "NAME|FILE|GPUS" if int in kinds else "NAME|FILE"
+            kind = plain if self.default() is not None else plain | None
+            info = typer.Option(self.flag, metavar=metavar, help=self.help)
+        annotation: Any = Annotated[kind, info]
+        return inspect.Parameter(
+            self.parameter.name, inspect.Parameter.KEYWORD_ONLY, default=self.default(), annotation=annotation
+        )
+
+    def value(self, given: Any) -> Any:
+        """Return the value for the function."""
+        if given is None or given == self.default():
+            return self.parameter.default
+        if self.operand:
+            return given or self.parameter.default
+        if self.element is None:
+            counted = int in self.parameter.kinds and isinstance(given, str) and given.isascii() and given.isdigit()
+            return int(given) if counted else given / self.spelling.per if self.spelling.per != 1 else given
+        if self.element is int:
+            return _integers(self.flag, given)
+        if self.element is float:
+            return [value / self.spelling.per for value in _numbers(self.flag, given)]
+        return [part.strip() for part in given.split(",")]
 
 
-register_themis(experiment_app)
-register_replays(experiment_app)
+def _numbers(option: str, text: str) -> list[float]:
+    found = [number_in(part) for part in text.split(",")]
+    if None in found:
+        raise InputError(f"{option} must be numbers separated by commas (got {shown(text)})")
+    return [float(value) for value in found if value is not None]
+
+
+def _integers(option: str, text: str) -> list[int]:
+    values = _numbers(option, text)
+    if any(not value.is_integer() or not 1 <= value <= 10_000 for value in values):
+        raise InputError(f"{option} must be integers from 1 to 10,000 separated by commas (got {shown(text)})")
+    return [int(value) for value in values]
+
+
+def _options(experiment: Experiment) -> list[_Option]:
+    """Return the options of an experiment; a parameter that is a dataclass has an option for each field."""
+    found = []
+    function = experiment.load()
+    texts = descriptions(function)
+    for parameter in parameters_of(function).values():
+        (kind, *others) = parameter.kinds
+        if not others and dataclasses.is_dataclass(kind):
+            fields = descriptions(kind)
+            found += [
+                _Option(item, Spelling(), fields.get(item.name, ""), group=parameter.name)
+                for item in parameters_of(kind).values()
+            ]
+        else:
+            spelling = experiment.options.get(parameter.name, Spelling())
+            text = spelling.help or texts.get(parameter.name, "")
+            found.append(_Option(parameter, spelling, text, operand=parameter.name == experiment.operands))
+    return found
+
+
+def _command(experiment: Experiment) -> Any:
+    options = _options(experiment)
+    function = experiment.load()
+
+    def run(output: list[Path] | None, as_json: bool, **given: Any) -> None:
+        _check(output, given.get("time_limit"), given.get("seed", 0))
+        values: dict[str, Any] = {}
+        groups: dict[str, dict[str, Any]] = {}
+        for option in options:
+            name = option.parameter.name
+            (groups.setdefault(option.group, {}) if option.group else values)[name] = option.value(given[name])
+        for name, fields in groups.items():
+            values[name] = parameters_of(function)[name].kinds[0](**fields)
+        _finish(experiment, function(**values), output, as_json)
+
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=_SHARED[name])
+        for name, default in (("output", None), ("as_json", False))
+    ]
+    parameters = [*(option.argument() for option in options), *shared]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {item.name: item.annotation for item in parameters}
+    one = typer.Typer(**_PLAIN)
+    one.command(experiment.name, help=f"{experiment.summary.removesuffix('.')}: {experiment.figure}.")(run)
+    return typer.main.get_command(one)
+
+
+def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
+    """Refuse outputs and limits that are not allowed before anything is computed."""
+    from gangopt.reporting.experiment import TABLE_SUFFIXES
+    from gangopt.reporting.gap_plots import PICTURE_SUFFIXES
+    from gangopt.solvers.solve import checked_controls
+
+    checked_controls(time_limit, 0.0, 1, seed)
+    allowed = (*PICTURE_SUFFIXES, *TABLE_SUFFIXES)
+    for path in output or []:
+        if path.suffix.lower() not in allowed:
+            raise InputError(f"{path}: suffix {path.suffix or 'missing'}, allowed: {', '.join(allowed)}")
+        check_output(path)
+
+
+def _finish(experiment: Experiment, table: ExperimentTable, output: list[Path] | None, as_json: bool) -> None:
+    """Write the files asked for and print the table."""
+    from gangopt.reporting.experiment import TABLE_SUFFIXES
+    from gangopt.reporting.gap_plots import save_picture
+
+    require_whole()
+    for path in output or []:
+        if path.suffix.lower() in TABLE_SUFFIXES:
+            table.write(path)
+        else:
+            save_picture(experiment.plot(table), path)
+    print_json(table.to_json()) if as_json else typer.echo(table.text())

@@ -1,1 +1,1 @@
-"""Experiments: questions of the papers' evaluation sections, each one function with a table and a picture."""
+"""Experiments of the papers' evaluations: each is one function that returns a table, and one that plots it."""

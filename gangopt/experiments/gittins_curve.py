@@ -1,4 +1,4 @@
-"""Appendix C of Tiresias: the Gittins index of a job over the service that it has attained."""
+"""Appendix C of Tiresias: Gittins index of a job over its attained service."""
 
 from __future__ import annotations
 
@@ -11,32 +11,31 @@ import numpy.typing as npt
 
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.gittins import ServiceDistribution
+from gangopt.instances.workload.workload import Workload
 from gangopt.reporting.experiment import ExperimentTable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload.workload import Workload
-
 __all__ = ["SERVICES", "THRESHOLDS", "gittins_curve", "picture"]
 
 SERVICES = (4.0, 8.0, 12.0)
-"""Services in GPU s of the three jobs of figure 7, each equally likely."""
+"""Services of the three equally likely jobs of figure 7, GPU s."""
 
 THRESHOLDS = (4.0,)
-"""GPU s between the queues with which figure 7's schedule of 2D-Gittins comes about."""
+"""Threshold between the queues that reproduces the 2D-Gittins schedule of figure 7, GPU s."""
 
 COLUMNS = {"attained": "GPU s", "printed": "1/GPU s", "queue": "", "discretised": "1/GPU s"}
 
 NOTES = (
-    "printed: the greatest over quanta d of P(S - a <= d | S > a) / E[min(S - a, d) | S > a], pseudocode 1",
-    "discretised: the same with the upper end of the job's queue as the quantum; 0 in the last queue, which is FIFO",
-    "paper: figure 20 of Tiresias (NSDI'19) ends at 0.8 and its plotted values are not published as numbers",
+    "printed: maximum over quanta d of P(S - a <= d | S > a) / E[min(S - a, d) | S > a], pseudocode 1",
+    "discretised: the same with the upper end of the job's queue as quantum; 0 in the last queue, which is FIFO",
+    "paper: figure 20 of Tiresias (NSDI'19) ends at 0.8; its values are not published as numbers",
 )
 
 
 def gittins_curve(
-    services: Sequence[float] = SERVICES,
+    services: Sequence[float] | None = None,
     thresholds: Sequence[float] = THRESHOLDS,
     *,
     workload: Workload | str | Path | None = None,
@@ -44,39 +43,44 @@ def gittins_curve(
     jobs: int | None = None,
     seed: int = 0,
 ) -> ExperimentTable:
-    """Return the index over attained service: as printed, and as the queues of Tiresias-G use it.
+    """Tabulate the Gittins index over attained service, as printed and as Tiresias-G discretises it.
 
     Parameters
     ----------
-    services : sequence of float, optional
-        GPU s of past jobs, each equally likely; attained services are evenly spaced from 0 to the greatest.
+    services : sequence of float or None, optional
+        Services of past jobs, all equally likely, in GPU s (default: 4,8,12). Attained services are evenly spaced
+        from 0 to the largest.
     thresholds : sequence of float, optional
-        GPU s between the queues, ascending.
+        Ascending thresholds between the queues, in GPU s.
     workload : Workload, str, Path or None, optional
-        Jobs whose services are taken instead; attained services are then 0 and quantiles of theirs.
+        Workload to take the services from instead. Attained services are then 0 and their quantiles.
     points : int, optional
-        Attained services, 2 to 10,000.
-    jobs, seed : int or None or int, optional
-        Of a generated workload.
+        Number of attained services, from 2 to 10,000.
+    jobs : int or None, optional
+        Number of jobs to generate, or to keep from the start of a job log.
+    seed : int, optional
+        Random seed of a generated workload.
 
     Raises
     ------
     InputError
-        If a service or threshold is not above 0, thresholds do not ascend, or the number of points is out of range.
+        If a service or threshold is not positive, thresholds do not ascend, the number of points is out of range, or
+        both services and a workload are given.
 
     References
     ----------
     Tiresias (NSDI 2019), pseudocode 1 and appendix C, figure 20.
     """
     if not 2 <= points <= 10_000:
-        raise InputError(f"points: {points}, 2 to 10,000 are allowed")
+        raise InputError(f"points must be from 2 to 10,000 (got {points})")
     limits = np.asarray(thresholds, dtype=np.float64)
     if not (len(limits) and np.isfinite(limits).all() and limits[0] > 0 and (np.diff(limits) > 0).all()):
-        raise InputError(
-            f"thresholds: {', '.join(f'{value:g}' for value in thresholds)}; ascending GPU s above 0 are needed"
-        )
+        given = ", ".join(f"{value:g}" for value in thresholds) or "none"
+        raise InputError(f"thresholds must be > 0 GPU s and ascending (got {given})")
+    if services is not None and workload is not None:
+        raise InputError("services and workload cannot be given together")
     if workload is None:
-        past = ServiceDistribution(services)
+        past = ServiceDistribution(SERVICES if services is None else services)
         attained = np.linspace(0.0, past.services[-1], points)
         source = f"services: {', '.join(f'{value:g}' for value in past.services)} GPU s, equally likely"
     else:
@@ -112,12 +116,12 @@ def _rows(
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return both indices over attained service.
+    """Plot both indices over attained service.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `gittins_curve`.
+        Result of `gittins_curve`.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Where the gain of Optimus comes from: one of its two decisions is kept, the other is swapped."""
+"""Sources of Optimus's gain: keep one of its two decisions and swap the other."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["INSTANCES", "optimus_ablation", "picture"]
 
 INSTANCES = ("interval/optimus-testbed", *(f"interval/testbed?seed={seed}" for seed in range(10)))
-"""The nine jobs of the testbed at the start, and at ten drawn states of progress."""
+"""The nine testbed jobs at the start and at ten random states of progress."""
 
 SWAPPED = {
     "allocation": ("optimus", "exact", "drf", "tetris", "equal"),
     "placement": ("optimus", "exact", "spread", "pack", "random"),
 }
-"""Methods of the decision that is swapped, Optimus's first."""
+"""Methods to swap in for each decision, Optimus's first."""
 
 COLUMNS = {
     "swapped": "",
@@ -42,21 +42,19 @@ COLUMNS = {
     "transfer time": "s",
 }
 NOTES = (
-    "completion time: mean over all jobs; a placed job takes its fitted time, of which the transfers are scaled by the",
-    "  transfer time of its placement over that of tasks that share no server (eqn 2)",
-    "a paused job is charged the interval and its fitted time with 1 + 1 tasks, so it matters which jobs are paused",
-    "to Optimus: sum of completion times over that of optimus+optimus, all instances together",
-    "same jobs: the same sums over the jobs that every method of the half places",
-    "one interval of given jobs; the paper replays whole traces: JCT -62 % by allocation against DRF, about -15 % by",
-    "  placement against Kubernetes's spreading (DRF) and -10 % against Tetris",
+    "completion time: mean over all jobs; a placed job takes its fitted time, with transfers scaled by the ratio of",
+    "  its placement's transfer time to that of tasks without a shared server (eqn 2)",
+    "a paused job is charged the interval plus its fitted time with 1 + 1 tasks, so the choice of paused jobs matters",
+    "to Optimus: total completion time relative to optimus+optimus, summed over all instances",
+    "same jobs: the same ratio over the jobs that every method of the half places",
+    "one interval of given jobs; the paper replays whole traces: JCT -62 % by allocation compared with DRF, about",
+    "  -15 % by placement compared with Kubernetes's spreading (DRF) and -10 % compared with Tetris",
 )
 
 
 @dataclass(frozen=True)
 class _Run:
-    """One method on all instances: completion times, which jobs are placed, the sum of transfer times, and on how many
-    instances an exact solve proved no optimum.
-    """
+    """One method on all instances: completion times, placed jobs, total transfer time and unproven exact solves."""
 
     times: NDArray[np.float64]
     placed: NDArray[np.bool_]
@@ -71,24 +69,23 @@ def optimus_ablation(
     time_limit: float | None = 60.0,
     seed: int = 0,
 ) -> ExperimentTable:
-    """Keep Optimus's placement and swap the allocation, then the reverse.
+    """Compare allocations under Optimus's placement, then placements under Optimus's allocation.
 
     Parameters
     ----------
     instances : sequence of str or IntervalInstance, optional
-        Names, files or instances of decision `interval`.
+        Instances of problem `interval` (default: the testbed at eleven states of progress).
     optimum : bool, optional
-        Whether to add the joint optimum of both decisions.
+        Add the joint optimum of both decisions.
     time_limit : float or None, optional
-        Wall seconds for each exact solve, None for no limit; a row whose exact solves did not all end with a proof
-        says so behind its method.
+        Wall-clock limit of each exact solve, in s. Rows with unproven exact solves say so next to the method.
     seed : int, optional
-        Of the random placement.
+        Random seed of the random placement.
 
     Raises
     ------
     InputError
-        If there is no instance, or one is of another decision.
+        If there is no instance, or one is of another problem.
 
     References
     ----------
@@ -99,7 +96,7 @@ def optimus_ablation(
         raise InputError("optimus-ablation: no instances given")
     for item in loaded:
         if not isinstance(item, IntervalInstance):
-            raise InputError(f"optimus-ablation: {item.name} is of decision {item.noun}, interval is needed")
+            raise InputError(f"optimus-ablation: {item.name} must be an interval instance (got {item.noun})")
     kept: list[IntervalInstance] = [item for item in loaded if isinstance(item, IntervalInstance)]
     rows: list[dict[str, Any]] = []
     base = _run(kept, "optimus+optimus", time_limit, seed)
@@ -125,7 +122,7 @@ def _run(instances: list[IntervalInstance], method: str, time_limit: float | Non
     times, placed, transfer, unproven = [], [], 0.0, 0
     for instance in instances:
         result = unless_interrupted(solve(instance, method, time_limit=time_limit if exact else None, seed=seed))
-        # two decisions in turn, each proven, end as completed: together they claim no optimum
+        # two proven decisions in turn end as completed: together they prove no optimum
         unproven += exact and result.termination != ("optimal" if method == "exact" else "completed")
         times.append(instance.completion_times(result.solution))
         placed.append(np.array([bool(pieces) for pieces in result.solution.placement.pieces]))
@@ -156,12 +153,12 @@ def _sum(times: NDArray[np.float64]) -> float:
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return completion times as multiples of Optimus's, one panel for each decision that is swapped.
+    """Plot completion times relative to Optimus, one panel per swapped decision.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `optimus_ablation`.
+        Result of `optimus_ablation`.
     """
     from matplotlib.figure import Figure
 
@@ -172,7 +169,7 @@ def picture(table: ExperimentTable) -> Figure:
         places = np.arange(len(rows))
         axes.bar(places - 0.2, [row["to Optimus"] for row in rows], 0.4, label="all jobs")
         same = [row["same jobs, to Optimus"] or math.nan for row in rows]
-        axes.bar(places + 0.2, same, 0.4, label="jobs that all place")
+        axes.bar(places + 0.2, same, 0.4, label="jobs placed by all")
         for place, row in zip(places.tolist(), rows, strict=True):
             axes.annotate(f"{row['jobs placed']:.0f} %", (place - 0.2, row["to Optimus"]), ha="center", va="bottom")
         axes.axhline(1.0, color="grey", linewidth=0.8)

@@ -1,4 +1,4 @@
-"""Figures 11 and 17 of Optimus: completion times and makespan by policy and by how jobs arrive."""
+"""Figures 11 and 17 of Optimus: completion times and makespan by policy and arrival process."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
+from gangopt.instances.workload.workload import Workload
 from gangopt.replays.costs import Overheads
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.topology import Cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gangopt.instances.workload.workload import Workload
-    from gangopt.topology import Cluster
 
 __all__ = ["PAPER", "POLICIES", "SETTINGS", "optimus_replay", "picture"]
 
@@ -31,7 +30,7 @@ PAPER: Mapping[tuple[str, str], tuple[float, float]] = {
     ("optimus-uniform", "optimus"): (1.0, 1.0),
     ("optimus-uniform", "drf"): (2.39, 1.63),
 }
-"""Mean completion time and makespan over those of Optimus, by workload and policy, as told in the paper's text."""
+"""Mean completion time and makespan relative to Optimus, by workload and policy, from the paper's text."""
 
 COLUMNS = {
     "workload": "",
@@ -46,10 +45,10 @@ COLUMNS = {
 }
 
 NOTES = (
-    "to optimus: ratio of the means over the draws; all decide once in 600 s",
-    "paper: Optimus (EuroSys'18), figure 11, the ratios in its text; tetris and figure 17 are not told as numbers",
-    "exact: the allocation of each interval solved to proven optimality, which looks no further than its interval",
-    "transfers are as fast as the speed functions say: where tasks are placed does not matter here",
+    "to optimus: ratio of the means over the draws; all policies decide every 600 s",
+    "paper: Optimus (EuroSys'18), figure 11, ratios from its text; no numbers are published for tetris and figure 17",
+    "exact: solves the allocation of each interval to proven optimality, without looking beyond the interval",
+    "speeds follow the fitted speed functions; placement does not affect transfers here",
 )
 
 
@@ -68,19 +67,19 @@ def optimus_replay(
     Parameters
     ----------
     workload : Workload, str, Path or None, optional
-        Jobs with durations and fitted speeds; None replays uniform, Poisson and bursty arrivals.
+        Jobs with durations and fitted speeds (default: uniform, Poisson and bursty arrivals).
     cluster : Cluster, str, Path, int or None, optional
-        Machines or a number of GPUs; None is Optimus's testbed.
+        Machines or a number of GPUs (default: Optimus's testbed).
     policies : sequence of str, optional
-        Policies with arguments; the first counts as 1.
+        Policies with arguments, compared with the first.
     jobs : int or None, optional
-        Of a generated workload, or how many of the first to keep.
+        Number of jobs to generate, or to keep from the start of a job log.
     draws : int, optional
-        Workloads that are drawn, with seeds from `seed` on; of a file there is one.
+        Number of generated workloads, with consecutive seeds. A job log is replayed once.
     restart : float, optional
-        S at every start but a job's first.
+        Delay at every start of a job except its first, in s.
     seed : int, optional
-        Of the first draw.
+        Random seed of the first generated workload.
 
     Raises
     ------
@@ -92,7 +91,7 @@ def optimus_replay(
     Optimus (EuroSys 2018), section 6, figures 11 and 17.
     """
     if not 1 <= draws <= 1000:
-        raise InputError(f"draws: {draws}, 1 to 1,000 are allowed")
+        raise InputError(f"draws must be from 1 to 1,000 (got {draws})")
     costs = Overheads(restart=restart)
     rows: list[dict[str, Any]] = []
     notes: list[str] = []
@@ -105,8 +104,8 @@ def optimus_replay(
         rows += found
         notes += [traces[0].note(), *missing]
     if restart:
-        notes.append(f"every start but a job's first costs {restart:g} s")
-    title = "completion time and makespan by policy and arrivals"
+        notes.append(f"every start of a job except its first costs {restart:g} s")
+    title = "Completion time and makespan by policy and arrival process"
     return ExperimentTable("optimus-replay", title, COLUMNS, tuple(rows), (*notes, *NOTES))
 
 
@@ -140,11 +139,11 @@ def _rows(
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return bars of both ratios for each way to arrive, with the paper's figures as dots.
+    """Plot bars of both ratios per arrival process, with the paper's figures as dots.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `optimus_replay`.
+        Result of `optimus_replay`.
     """
     return bars(table, "workload", "policy", {"JCT to optimus": "paper JCT", "makespan to optimus": "paper makespan"})

@@ -1,4 +1,4 @@
-"""What balance among parameter servers is worth: the step time by eqn 2 with the slowest server's load."""
+"""Effect of parameter-server load balance on step time (eqn 2 of Optimus with the slowest server's load)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["COMPUTE", "StepModel", "balanced", "parameter_balance", "picture"]
 
 COMPUTE = {"resnet50": 0.449, "resnet101": 0.898, "vgg16": 0.535, "inception-bn": 0.815}
-"""Seconds of forward and backward pass of one worker: the local steps of the public trace of DL2 (batches of 32, 32 and
-128); ResNet-101 twice ResNet-50's, the ratio of their multiply-adds."""
+"""Forward and backward pass of one worker, s: local steps of DL2's public trace (batches of 32, 32 and 128); twice
+ResNet-50's time for ResNet-101, by the ratio of their multiply-adds."""
 
 SERVERS = (4, 6, 8, 10, 12, 14, 16, 18, 20)
 MB_A_PARAMETER = 4e-6
@@ -47,38 +47,38 @@ COLUMNS = {
 
 
 class StepModel:
-    r"""Step time of synchronous training by eqn 2 where parameter servers hold unequal parts.
+    r"""Step time of synchronous training by eqn 2 with unequal parameter servers.
 
     .. math:: T = c + \max_\rho \left\{ 2 \frac{s_\rho w}{B} + h\,r_\rho w \right\}
 
-    with server :math:`\rho` holding :math:`s_\rho` MB in :math:`r_\rho` parts, each a request of every worker in every
-    step. The update and the connections of eqn 2 are left out: their coefficients are not published, the update scales
-    like the transfers and the connections are the same for every assignment.
+    Server :math:`\rho` holds :math:`s_\rho` MB in :math:`r_\rho` parts; every worker requests each part once per step.
+    The update and connection terms of eqn 2 are omitted: their coefficients are not published, the update scales like
+    the transfers, and the connections are the same for every assignment.
 
     Parameters
     ----------
     workers : int
-        W.
+        Number of workers, w.
     bandwidth : float
-        B, MB/s of a parameter server.
+        Bandwidth of a parameter server, B, MB/s.
     request_seconds : float
-        H, seconds that one request of one worker takes beside its bytes.
+        Time of one request of one worker in addition to its transfer, h, s.
     """
 
     def __init__(self, workers: int, bandwidth: float, request_seconds: float) -> None:
         if not 1 <= workers <= 10_000:
-            raise InputError(f"workers: {workers}, 1 to 10,000 are allowed")
+            raise InputError(f"workers must be from 1 to 10,000 (got {workers})")
         if not 0 < bandwidth <= 1e9:
-            raise InputError(f"bandwidth: {bandwidth:g} MB/s, above 0 and at most 1e9 is needed")
+            raise InputError(f"bandwidth must be > 0 and <= 1e9 MB/s (got {bandwidth:g})")
         if not 0 <= request_seconds <= 1e3:
-            raise InputError(f"request seconds: {request_seconds:g}, 0 to 1000 is needed")
+            raise InputError(f"request_seconds must be from 0 to 1,000 (got {request_seconds:g})")
         self.parameter = TRANSFERS * MB_A_PARAMETER * workers / bandwidth
-        """Seconds for one parameter."""
+        """Transfer time of one parameter, s."""
         self.request = request_seconds * workers
-        """Seconds for one part."""
+        """Request time of one part, s."""
 
     def slowest(self, instance: ParametersInstance, solution: ParametersSolution) -> tuple[float, int, int]:
-        """Return the seconds of the slowest server, the largest load in parameters, and all requests."""
+        """Return the time of the slowest server in s, the largest load in parameters, and the number of requests."""
         loads, counts = [0] * instance.servers, [0] * instance.servers
         for parts in solution.parts:
             for server, amount in parts:
@@ -88,24 +88,24 @@ class StepModel:
         return seconds, max(loads), sum(counts)
 
     def bound(self, instance: ParametersInstance) -> float:
-        """Return the seconds of the slowest server below which no assignment is: nothing cut, all servers equal."""
+        """Return a lower bound on the time of the slowest server in s: no block cut and all servers equal."""
         sizes = instance.sizes
         return (self.parameter * int(sizes.sum()) + self.request * len(sizes)) / instance.servers
 
 
 def balanced(instance: ParametersInstance, model: StepModel) -> ParametersSolution:
-    """Return the best assignment found for the slowest server's seconds.
+    """Return an assignment with a small time of the slowest server.
 
-    The better of two: blocks in descending size, each to the server with the least seconds so far, and none cut; or
-    filled server by server up to the same time, a block that does not fit cut there (McNaughton's wrap-around rule).
-    The latter cuts p - 1 blocks at most, so it is within p - 1 requests over all servers of the bound.
+    It is the better of two: longest processing time first (largest block to the least-loaded server, no block cut),
+    and McNaughton's wrap-around rule (fill one server after the other up to the same time and cut blocks that exceed
+    it). The latter cuts at most p - 1 blocks, so it exceeds the bound by at most (p - 1) / p requests.
 
     Parameters
     ----------
     instance : ParametersInstance
         Blocks and servers.
     model : StepModel
-        Seconds of a parameter and of a request.
+        Times of a parameter and of a request.
     """
     both = (_largest_first(instance, model), _wrapped(instance, model))
     return min(both, key=lambda item: model.slowest(instance, item)[0])
@@ -154,20 +154,24 @@ def parameter_balance(
     draws: int = MXNET_DRAWS,
     seed: int = 0,
 ) -> ExperimentTable:
-    """Compare MXNet's rule, PAA and the optimum by the seconds of a step.
+    """Compare the step times of MXNet's rule, PAA and the optimum.
 
     Parameters
     ----------
     networks : sequence of str, optional
-        Names; the computing time of one that is not in `COMPUTE` counts as 0.
+        Networks, e.g. resnet50 (default: four with a known computing time). Networks not in `COMPUTE` compute in 0 s.
     servers : sequence of int, optional
         Numbers of parameter servers.
-    workers, bandwidth, request_seconds : int or float, optional
-        Of `StepModel`.
+    workers : int, optional
+        Number of workers.
+    bandwidth : float, optional
+        Bandwidth of a parameter server, in MB/s.
+    request_seconds : float, optional
+        Time of one request of one worker, in s.
     draws : int, optional
-        Random draws of MXNet's rule; the mean of their step times is shown.
+        Random draws of MXNet's rule to average.
     seed : int, optional
-        Of the first draw.
+        Random seed of the first draw.
 
     Raises
     ------
@@ -180,7 +184,7 @@ def parameter_balance(
     """
     model = StepModel(workers, bandwidth, request_seconds)
     if not 1 <= draws <= 1000:
-        raise InputError(f"draws: {draws}, 1 to 1000 are allowed")
+        raise InputError(f"draws must be from 1 to 1,000 (got {draws})")
     for name in networks:
         if name not in NETWORKS:
             raise unknown("network", name, list(NETWORKS))
@@ -191,11 +195,11 @@ def parameter_balance(
     ]
     notes = (
         f"step = computing + slowest server; {workers} workers, {bandwidth:g} MB/s",
-        f"a request of one worker takes {1000 * request_seconds:g} ms: an assumption, no figure is published",
-        f"mxnet: mean of {draws} draws of its random rule; bound: all servers equal and nothing cut",
+        f"a request of one worker is assumed to take {1000 * request_seconds:g} ms; no figure is published",
+        f"mxnet: mean of {draws} draws of its random rule; bound: equal servers and no block cut",
         "computing: " + ", ".join(f"{name} {COMPUTE.get(name, 0.0):g} s" for name in networks),
     )
-    title = "step time of synchronous training by how parameters are spread over servers"
+    title = "Step time of synchronous training by assignment of parameters to servers"
     return ExperimentTable("parameter-balance", title, COLUMNS, tuple(rows), notes)
 
 
@@ -222,12 +226,12 @@ def _row(instance: ParametersInstance, name: str, compute: float, model: StepMod
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return the training speed against the number of parameter servers, one panel a network.
+    """Plot training speed over the number of parameter servers, one panel per network.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `parameter_balance`.
+        Result of `parameter_balance`.
     """
     from matplotlib.figure import Figure
 

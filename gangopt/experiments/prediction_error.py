@@ -1,4 +1,4 @@
-"""What prediction errors cost: allocations made from wrong steps and speeds, judged by the true ones."""
+"""Cost of prediction errors: allocate with wrong steps and speeds, evaluate with the true ones."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.base.arguments import unknown
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.catalogue import load
@@ -38,18 +39,18 @@ COLUMNS = {
     "standard error": "%",
 }
 NOTES = (
-    "loss: how much longer the sum of completion times is, by the true data, than the optimum of the true data",
-    "error e: v (1 + e') or v (1 - e') with equal odds for each job, e' = e (1 - progress)",
-    "steps: steps left; speed: every speed of the job alike; both: each with its own sign; coefficients: every",
-    "  coefficient of the speed function, or entry of the speed table, with its own sign",
-    "priority 0.95: gains of jobs below 10 % progress are multiplied by it",
+    "loss: total completion time, with the true data, above the optimum for the true data",
+    "error e: a value v becomes v (1 + e') or v (1 - e') with equal probability per job, e' = e (1 - progress)",
+    "steps: remaining steps; speed: all speeds of the job alike; both: steps and speed with independent signs;",
+    "  coefficients: each coefficient of the speed function, or entry of the speed table, with its own sign",
+    "priority 0.95: multiplies the gains of jobs below 10 % progress",
 )
 
 
 def with_error(instance: AllocationInstance, kind: str, error: float, rng: np.random.Generator) -> AllocationInstance:
-    """Return the jobs as a scheduler with wrong predictions sees them.
+    """Return the jobs with prediction errors.
 
-    A value v becomes v (1 + e') or v (1 - e') with equal odds, e' = e (1 - progress) of its job.
+    A value v becomes v (1 + e') or v (1 - e') with equal probability, e' = e (1 - progress) of its job.
 
     Parameters
     ----------
@@ -58,14 +59,14 @@ def with_error(instance: AllocationInstance, kind: str, error: float, rng: np.ra
     kind : str
         `steps`, `speed`, `both` or `coefficients`.
     error : float
-        E, 0 or more and below 1.
+        Relative error e, >= 0 and < 1.
     rng : numpy.random.Generator
-        Of the signs; the draws do not depend on the error.
+        Generator of the signs, which do not depend on the error.
     """
     if kind not in KINDS:
-        raise InputError(f"kind: {kind!r}, allowed: {', '.join(KINDS)}")
+        raise unknown("kind of error", kind, list(KINDS))
     if not 0 <= error < 1:
-        raise InputError(f"error: {error:g}, 0 or more and below 1 is needed")
+        raise InputError(f"error must be >= 0 and < 1 (got {error:g})")
     size = error * (1 - instance.progress)
     J = len(instance.jobs)
     steps, speed = _signs(rng, (J,)), _signs(rng, (J,))
@@ -75,7 +76,7 @@ def with_error(instance: AllocationInstance, kind: str, error: float, rng: np.ra
     if kind in {"steps", "both"}:
         wrong = replace(wrong, steps=wrong.steps * (1 + size * steps))
     if kind in {"speed", "both"}:
-        # a speed that is 1 + e' times as high takes 1 / (1 + e') of the time
+        # (1 + e') times the speed takes 1 / (1 + e') of the time
         wrong = _scaled(wrong, 1 + size * speed)
     return wrong
 
@@ -106,7 +107,7 @@ def _speeds(
 
 
 def _own_tables(instance: AllocationInstance) -> list[NDArray[np.float64]]:
-    """Return a table for every job of mode table, so that jobs which share one can err apart."""
+    """Return one table per job of mode table, so that jobs with a shared table get independent errors."""
     return [instance.tables[t] for t in instance.table.tolist() if t >= 0]
 
 
@@ -125,45 +126,45 @@ def prediction_error(
     seeds: int = 10,
     time_limit: float | None = 60.0,
 ) -> ExperimentTable:
-    """Allocate by wrong predictions and judge by the true data, over seeds.
+    """Allocate with wrong predictions and evaluate with the true data, over several seeds.
 
     Parameters
     ----------
     instances : sequence of str or AllocationInstance, optional
-        Names, files or instances of decision `allocation`.
+        Instances of problem `allocation` (default: the testbed and 50 random jobs).
     errors : sequence of float, optional
-        E, each 0 or more and below 1.
+        Relative errors, each >= 0 and < 1.
     kinds : sequence of str, optional
-        What is wrong.
+        Wrong predictions.
     methods : sequence of str, optional
-        Methods of `allocation`.
+        Methods of problem `allocation`.
     seeds : int, optional
-        Draws of the signs, seeds 0, 1, ...
+        Number of random draws of the errors.
     time_limit : float or None, optional
-        Wall seconds for each exact solve, None for no limit.
+        Wall-clock limit of each exact solve, in s.
 
     Raises
     ------
     InputError
-        If an instance is of another decision, its optimum is not proven in time, or an argument is out of range.
+        If an instance is of another problem, its optimum is not proven in time, or an argument is out of range.
 
     References
     ----------
     Optimus (EuroSys'18), section 6.4 of the paper, figure 15.
     """
     if not 1 <= seeds <= 10_000:
-        raise InputError(f"seeds: {seeds}, 1 to 10,000 are allowed")
+        raise InputError(f"seeds must be from 1 to 10,000 (got {seeds})")
     rows: list[dict[str, Any]] = []
     for item in instances:
         true = load(item) if isinstance(item, str) else item
         if not isinstance(true, AllocationInstance):
-            raise InputError(f"prediction-error: {true.name} is of decision {true.noun}, allocation is needed")
+            raise InputError(f"prediction-error: {true.name} must be an allocation instance (got {true.noun})")
         bound = _solved(true, "exact", time_limit).bound
         assert bound is not None
         for kind in kinds:
             for error in errors:
                 rows += _rows(true, bound, kind, error, methods, seeds, time_limit)
-    title = "allocation from wrong predictions, against the optimum of the true data"
+    title = "Allocation with wrong predictions, compared with the optimum for the true data"
     return ExperimentTable("prediction-error", title, COLUMNS, tuple(rows), NOTES)
 
 
@@ -199,28 +200,28 @@ def _rows(
 
 
 def _solved(instance: AllocationInstance, method: str, time_limit: float | None) -> Result:
-    """Return a result that is what its method promises: an exact one is proven, and none is cut short."""
+    """Return the result of a method; fail if it is interrupted or an exact one is unproven."""
     exact = method.partition("?")[0] == "exact"
     result = unless_interrupted(solve(instance, method, time_limit=time_limit if exact else None))
     if exact and result.solution_status != "optimal":
         why = "within the time limit" if result.termination == "time_limit" else f"({result.reason})"
-        raise InputError(f"prediction-error: {instance.name}: the optimum was not proven {why}")
+        raise InputError(f"prediction-error: {instance.name}: optimum not proven {why}")
     return result
 
 
 def _loss(objective: float, bound: float) -> float:
-    """Return the percentage above the optimum; what is within the precision of a proof counts as 0."""
+    """Return the percentage above the optimum; losses within the precision of a proof count as 0."""
     gap = objective / bound - 1
     return 100 * gap if gap > PROVEN_GAP else 0.0
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return the mean loss against the error, one panel for each instance and kind of error.
+    """Plot the mean loss over the error, one panel per instance and kind of error.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `prediction_error`.
+        Result of `prediction_error`.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Figure 14 of THEMIS: fairness as the cluster is halved and quartered."""
+"""Figure 14 of THEMIS: fairness on a half and a quarter of the cluster."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from gangopt.base.errors import InputError
 from gangopt.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
 from gangopt.experiments.traces import Setting, lines, replays, settings, trace
+from gangopt.instances.workload.workload import Workload
 from gangopt.replays.run import resolve_cluster
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.topology import Cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gangopt.instances.workload.workload import Workload
-    from gangopt.topology import Cluster
 
 __all__ = ["CONTENTIONS", "POLICIES", "SETTINGS", "part", "picture", "themis_contention"]
 
@@ -38,14 +37,14 @@ COLUMNS = {
 
 
 def part(cluster: Cluster, share: int) -> Cluster:
-    """Return a cluster with every `share`-th machine of each kind, the first ones of each rack and kind.
+    """Return a cluster with 1 / `share` of the machines of each rack and kind, rounded up.
 
     Parameters
     ----------
     cluster : Cluster
-        The whole.
+        Whole cluster.
     share : int
-        1 keeps everything, 2 half of the machines of each kind and rack, rounded up.
+        Divisor of the number of machines.
     """
     from gangopt.topology import Cluster, machine_classes
 
@@ -72,24 +71,26 @@ def themis_contention(
     across_racks: float = 1.3,
     seed: int = 0,
 ) -> ExperimentTable:
-    """Compare policies by finish-time fairness on the whole cluster and on parts of it.
+    """Compare policies by finish-time fairness on the whole cluster and parts of it.
 
     Parameters
     ----------
     workload : Workload, str, Path or None, optional
-        Jobs with durations, by app; None is THEMIS's workload 1.
+        Jobs with durations, grouped by app (default: workload 1 of THEMIS).
     cluster : Cluster, str, Path, int or None, optional
-        Machines or a number of GPUs; None is THEMIS's testbed.
+        Machines or a number of GPUs (default: testbed of THEMIS).
     policies : sequence of str, optional
         Policies with arguments.
     contentions : sequence of int, optional
-        The cluster is divided by each of them, 1 to 64.
+        Divisors of the cluster, from 1 to 64.
     jobs : int or None, optional
-        How many of the first jobs to keep.
-    across_machines, across_racks : float, optional
-        Factors on the time of network-intensive jobs that span several.
+        Number of jobs to keep from the start of the workload.
+    across_machines : float, optional
+        Slowdown of network-intensive jobs across machines.
+    across_racks : float, optional
+        Slowdown of network-intensive jobs across racks.
     seed : int, optional
-        Of generated workloads.
+        Random seed of a generated workload.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def themis_contention(
     """
     wrong = next((value for value in contentions if not 1 <= value <= 64), None)
     if wrong is not None:
-        raise InputError(f"contention: {wrong}, whole numbers from 1 to 64 are allowed")
+        raise InputError(f"contention must be an integer from 1 to 64 (got {wrong})")
     costs = slowdowns(across_machines, across_racks)
     chosen = settings(SETTINGS, workload, cluster)[0]
     whole, n_gpus = resolve_cluster(chosen.cluster)
@@ -118,20 +119,20 @@ def themis_contention(
             for policy, item in found.items()
         ]
         notes += [given.note(), *missing]
-    title = "finish-time fairness of apps as the cluster shrinks"
+    title = "Finish-time fairness of apps as the cluster shrinks"
     sources = (
         f"slowdown across machines {across_machines:g}, across racks {across_racks:g}: THEMIS's priors",
-        "paper: figure 14 of THEMIS (NSDI'20) has no published numbers; its text puts THEMIS first and SRSF close",
+        "paper: figure 14 of THEMIS (NSDI'20) has no published numbers; its text ranks THEMIS first, SRSF close to it",
     )
     return ExperimentTable("themis-contention", title, COLUMNS, tuple(rows), (*notes, *NOTES, *sources))
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return the greatest and the mean rho over the contention, a line for each policy.
+    """Plot the largest and the mean rho over the contention, one line per policy.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `themis_contention`.
+        Result of `themis_contention`.
     """
     return lines(table, "policy", "contention", ("max rho", "mean rho"))

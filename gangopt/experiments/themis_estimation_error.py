@@ -1,4 +1,4 @@
-"""What wrong estimates of work and slowdown do to THEMIS's rounds."""
+"""Effect of wrong estimates of work and slowdown on THEMIS's rounds."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ def themis_estimation_error(
     lease: float = 10.0,
     seeds: int = 5,
 ) -> ExperimentTable:
-    """Run workloads to completion whose agents estimate work and slowdowns wrongly by up to X %.
+    """Run workloads to completion with agents whose estimates of work and slowdowns are wrong by up to X %.
 
     Parameters
     ----------
     errors : sequence of float, optional
-        X, percents from 0 to 90; 0 is always run.
+        Largest errors X, in percent from 0 to 90; 0 is always included.
     workload : Workload or None, optional
-        The apps and their cluster; None for the defaults on the paper's simulator cluster.
+        Apps and their cluster (default: those of `Workload`).
     fairness : float, optional
-        F.
+        Fairness knob f: the share 1 - f of apps with the largest rho bids.
     lease : float, optional
-        Minutes.
+        Length of a lease, in minutes.
     seeds : int, optional
-        Workloads, with their errors, that are drawn and averaged.
+        Number of random workloads to average.
 
     Raises
     ------
@@ -65,9 +65,9 @@ def themis_estimation_error(
     workload = Workload() if workload is None else workload
     for value in errors:
         if not 0 <= value <= 90:
-            raise InputError(f"themis-estimation-error: X = {value:g} %, 0 to 90 is allowed")
+            raise InputError(f"themis-estimation-error: X must be from 0 to 90 % (got {value:g})")
     if not 1 <= seeds <= 1000:
-        raise InputError(f"themis-estimation-error: {seeds} runs, 1 to 1000 are allowed")
+        raise InputError(f"themis-estimation-error: seeds must be from 1 to 1,000 (got {seeds})")
     settings = RoundSettings(fairness=fairness, lease=60.0 * lease)
     rows: list[dict[str, Any]] = []
     for error in sorted({0.0, *errors}):
@@ -77,25 +77,25 @@ def themis_estimation_error(
         rows.append({"X": error, **found, "to X = 0": 100.0 * (found["max rho"] / base - 1.0), "runs": seeds})
     return ExperimentTable(
         "themis-estimation-error",
-        f"Agents that are wrong by up to X %: {workload.apps} apps on {workload.cluster}",
+        f"Agents with estimates wrong by up to X %: {workload.apps} apps on {workload.cluster}",
         COLUMNS,
         tuple(rows),
         (
             f"f = {fairness:g}, leases of {lease:g} min, rounding floor; means of {seeds} workloads",
-            "each app's work, and what is above 1 of its slowdowns, is wrong by a share drawn from -X to X and kept",
-            "rho is of apps at their end, by what their work truly was",
-            "the paper: the largest rho changes by 10.76 % at X = 20 %; its workload is not published",
+            "each app's work, and the excess of its slowdowns over 1, has one relative error drawn from -X to X",
+            "rho: of each app at its end, with its true work",
+            "paper: the largest rho changes by 10.76 % at X = 20 %; the workload is not published",
         ),
     )
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return the largest and the mean rho over X.
+    """Plot the largest and the mean rho over X.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `themis_estimation_error`.
+        Result of `themis_estimation_error`.
     """
     from matplotlib.figure import Figure
 

@@ -10,15 +10,15 @@ import numpy as np
 
 from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.instances.finish_time import above_one
+from gangopt.instances.workload.workload import Workload
 from gangopt.replays.costs import Overheads
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.topology import Cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from gangopt.instances.workload.workload import Workload
     from gangopt.replays.result import Replay
-    from gangopt.topology import Cluster
 
 __all__ = ["NOTES", "PAPER", "POLICIES", "SETTINGS", "figures", "picture", "slowdowns", "themis_fairness"]
 
@@ -53,7 +53,7 @@ PAPER: Mapping[tuple[str, str], tuple[float | None, float | None]] = {
     ("themis-2", "slaq"): (None, 3.75),
     ("themis-2", "optimus"): (0.39, 3.19),
 }
-"""Least and greatest rho, read off the ends of the curves of figures 9 and 10, to about 0.03 (dashed curves 0.1)."""
+"""Smallest and largest rho, read off the ends of the curves of figures 9 and 10 to about 0.03 (dashed curves: 0.1)."""
 
 COLUMNS = {
     "workload": "",
@@ -71,25 +71,25 @@ COLUMNS = {
 }
 
 NOTES = (
-    "rho: THEMIS, equation 2, after the fact; above 1 even alone where an app cannot keep its largest demand busy",
-    "network-intensive apps take longer by the factor of the machines that they span; the others never do",
-    "time-sharing stands for the paper's Gandiva, which packs best first; here it takes turns of 10 minutes",
+    "rho: THEMIS, equation 2, measured at the end; > 1 even alone if an app cannot keep its largest demand busy",
+    "network-intensive apps slow down across machines and racks; the others do not",
+    "time-sharing stands for the paper's Gandiva, which packs best first; here it rotates every 10 minutes",
 )
 
 
 def slowdowns(across_machines: float, across_racks: float) -> Overheads:
-    """Return S(G): factors on the time of network-intensive jobs that span machines, and racks.
+    """Return overheads that slow down network-intensive jobs across machines and racks.
 
     Parameters
     ----------
     across_machines, across_racks : float
-        Factors, at least 1.
+        Slowdowns, >= 1.
     """
     return Overheads(slowdowns={"rack": across_machines, "cluster": across_racks}, sensitive_only=True)
 
 
 def figures(found: Replay) -> dict[str, Any]:
-    """Return the figures of one replay: rho of its apps, Jain's index of them and the GPU time."""
+    """Return the table entries of one replay: rho of its apps, Jain's index of rho, and GPU time in hours."""
     rho = found.rho
     return {
         "min rho": float(rho.min()),
@@ -116,17 +116,19 @@ def themis_fairness(
     Parameters
     ----------
     workload : Workload, str, Path or None, optional
-        Jobs with durations, by app; None replays both default workloads.
+        Jobs with durations, grouped by app (default: workloads 1 and 2 of THEMIS).
     cluster : Cluster, str, Path, int or None, optional
-        Machines or a number of GPUs; None is THEMIS's testbed.
+        Machines or a number of GPUs (default: testbed of THEMIS).
     policies : sequence of str, optional
         Policies with arguments.
     jobs : int or None, optional
-        How many of the first jobs to keep.
-    across_machines, across_racks : float, optional
-        Factors on the time of network-intensive jobs that span several.
+        Number of jobs to keep from the start of the workload.
+    across_machines : float, optional
+        Slowdown of network-intensive jobs across machines.
+    across_racks : float, optional
+        Slowdown of network-intensive jobs across racks.
     seed : int, optional
-        Of generated workloads.
+        Random seed of generated workloads.
 
     Raises
     ------
@@ -145,7 +147,7 @@ def themis_fairness(
         found, missing = _rows(given, policies, costs, seed)
         rows += found
         notes += [given.note(), *missing]
-    title = "finish-time fairness of apps by policy"
+    title = "Finish-time fairness of apps by policy"
     sources = (
         f"slowdown across machines {across_machines:g}, across racks {across_racks:g}: THEMIS's priors",
         "paper: figures 9 and 10 of THEMIS (NSDI'20), read off their curves to 0.03; its workloads are not public",
@@ -176,11 +178,11 @@ def _rows(given: Trace, policies: Sequence[str], costs: Overheads, seed: int) ->
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return bars of the least and the greatest rho by policy, with the paper's figures as dots.
+    """Plot bars of the smallest and the largest rho per policy, with the paper's figures as dots.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `themis_fairness`.
+        Result of `themis_fairness`.
     """
     return bars(table, "workload", "policy", {"min rho": "paper min rho", "max rho": "paper max rho"})

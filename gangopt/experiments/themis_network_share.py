@@ -1,4 +1,4 @@
-"""Figure 15 of THEMIS: fairness by the share of apps that a spread placement slows down."""
+"""Figures 15 and 16 of THEMIS: fairness and GPU time by the share of network-intensive apps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import numpy as np
 from gangopt.base.errors import InputError
 from gangopt.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
 from gangopt.experiments.traces import Setting, lines, replays, settings, trace
+from gangopt.instances.workload.workload import Workload
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.topology import Cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gangopt.instances.workload.workload import Workload
-    from gangopt.topology import Cluster
 
 __all__ = ["POLICIES", "SETTINGS", "SHARES", "picture", "themis_network_share", "with_share"]
 
@@ -39,18 +38,18 @@ COLUMNS = {
 
 
 def with_share(workload: Workload, share: float, seed: int) -> Workload:
-    """Return the same jobs with a share of the apps network-intensive and the others not.
+    """Return the workload with a given share of network-intensive apps.
 
-    The apps are drawn in one order for all shares, so those of a smaller share are among those of a larger one.
+    Apps are drawn in the same order for every share, so the sets are nested.
 
     Parameters
     ----------
     workload : Workload
-        The jobs; one without an app counts as an app.
+        Workload; a job without an app counts as an app.
     share : float
-        0 to 1, rounded to whole apps.
+        Share of apps, from 0 to 1, rounded to an integer number of apps.
     seed : int
-        Of the order.
+        Random seed of the order.
 
     Raises
     ------
@@ -60,7 +59,7 @@ def with_share(workload: Workload, share: float, seed: int) -> Workload:
     import polars as pl
 
     if not 0 <= share <= 1:
-        raise InputError(f"share: {share:g}, 0 to 1 is allowed")
+        raise InputError(f"share must be from 0 to 1 (got {share:g})")
     owners = [app if app is not None else f"\0{job}" for job, app in enumerate(workload.texts("app"))]
     apps = list(dict.fromkeys(owners))
     order = np.random.default_rng(seed).permutation(len(apps))
@@ -80,24 +79,26 @@ def themis_network_share(
     across_racks: float = 1.3,
     seed: int = 0,
 ) -> ExperimentTable:
-    """Compare policies by finish-time fairness as more apps are network-intensive.
+    """Compare policies by finish-time fairness over the share of network-intensive apps.
 
     Parameters
     ----------
     workload : Workload, str, Path or None, optional
-        Jobs with durations, by app; None is THEMIS's workload 2.
+        Jobs with durations, grouped by app (default: workload 2 of THEMIS).
     cluster : Cluster, str, Path, int or None, optional
-        With machines; None is THEMIS's simulated one.
+        Cluster with machines (default: simulated cluster of THEMIS).
     policies : sequence of str, optional
         Policies with arguments.
     shares : sequence of float, optional
-        Of network-intensive apps, 0 to 1.
+        Shares of network-intensive apps, from 0 to 1.
     jobs : int or None, optional
-        How many of the first jobs to keep.
-    across_machines, across_racks : float, optional
-        Factors on the time of network-intensive jobs that span several.
+        Number of jobs to keep from the start of the workload.
+    across_machines : float, optional
+        Slowdown of network-intensive jobs across machines.
+    across_racks : float, optional
+        Slowdown of network-intensive jobs across racks.
     seed : int, optional
-        Of generated workloads, and of who is network-intensive.
+        Random seed of a generated workload and of the network-intensive apps.
 
     Raises
     ------
@@ -112,7 +113,7 @@ def themis_network_share(
     costs = slowdowns(across_machines, across_racks)
     given = trace(settings(SETTINGS, workload, cluster)[0], jobs=jobs, seed=seed)
     if isinstance(given.cluster, int):
-        raise InputError(f"cluster: {given.n_gpus} GPUs that are only counted; placements need machines")
+        raise InputError(f"cluster must have machines (got a count of {given.n_gpus} GPUs)")
     rows: list[dict[str, Any]] = []
     notes: list[str] = [given.note()]
     for share in shares:
@@ -122,20 +123,20 @@ def themis_network_share(
             {"network-intensive": 100 * share, "policy": policy, **figures(item)} for policy, item in found.items()
         ]
         notes += [line for line in missing if line not in notes]
-    title = "finish-time fairness of apps by the share that spread placements slow down"
+    title = "Finish-time fairness of apps by the share of network-intensive apps"
     sources = (
         f"slowdown across machines {across_machines:g}, across racks {across_racks:g}: THEMIS's priors",
-        "paper: figures 15 and 16 of THEMIS (NSDI'20) have no published numbers; its text finds 40 and 60 % worst",
+        "paper: figures 15 and 16 of THEMIS (NSDI'20) have no published numbers; its text calls 40 and 60 % worst",
     )
     return ExperimentTable("themis-network-share", title, COLUMNS, tuple(rows), (*notes, *NOTES, *sources))
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return the greatest rho and the GPU time over the share, a line for each policy.
+    """Plot the largest rho and the GPU time over the share, one line per policy.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `themis_network_share`.
+        Result of `themis_network_share`.
     """
     return lines(table, "policy", "network-intensive", ("max rho", "time"))

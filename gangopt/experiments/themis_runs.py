@@ -1,4 +1,4 @@
-"""Workloads and runs that the experiments on THEMIS's rounds share."""
+"""Random workloads of THEMIS's rounds, and their measures."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from gangopt.topology import PRIORS, Slowdown, named_cluster
 __all__ = ["DEMANDS", "Workload", "measures", "run"]
 
 DEMANDS = (32, 64, 128, 256)
-"""Most GPUs that an app makes use of, each as likely."""
+"""Possible maximum numbers of GPUs of an app, equally likely."""
 
 FLAT = Slowdown(1.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Single-job apps that arrive at random on a named cluster.
+    """Random arrivals of single-job apps at a named cluster.
 
     Attributes
     ----------
     cluster : str
-        Named cluster.
+        Name of the cluster.
     apps : int
-        Number of apps.
+        Number of single-job apps.
     gap : float
-        Mean minutes between arrivals, exponential.
+        Mean of the exponential time between arrivals, in minutes.
     hours : float
-        Median GPU-hours of an app; its logarithm is normal.
+        Median of the log-normal work of an app, in GPU-hours.
     spread : float
-        Standard deviation of that logarithm.
+        Standard deviation of the logarithm of the work.
     intensive : float
-        Share of apps with THEMIS's prior slowdowns; the rest is insensitive to placement.
+        Share of apps with THEMIS's prior slowdowns; the others are insensitive to placement.
     restart : float
-        Seconds without progress whenever the GPUs of an app change.
+        Delay after every change of an app's GPUs, in s.
     """
 
     cluster: str = "themis-simulator"
@@ -55,7 +55,7 @@ class Workload:
     def __post_init__(self) -> None:
         named_cluster(self.cluster)
         if not (isinstance(self.apps, int) and 1 <= self.apps <= 200):
-            raise InputError(f"apps: {self.apps}, a whole number from 1 to 200 is needed")
+            raise InputError(f"apps must be an integer from 1 to 200 (got {self.apps})")
         for field, low, high in (
             ("gap", 0.0, 1e6),
             ("hours", 1e-6, 1e6),
@@ -65,18 +65,18 @@ class Workload:
         ):
             value = getattr(self, field)
             if not low <= value <= high:
-                raise InputError(f"{field}: {value}, a number from {low:g} to {high:g} is needed")
+                raise InputError(f"{field} must be from {low:g} to {high:g} (got {value})")
 
     def draw(self, seed: int, error: float = 0.0) -> list[SingleJobApp]:
-        """Return the apps of a seed, whose agents may be wrong.
+        """Draw the apps of a seed, with estimation errors of their agents.
 
         Parameters
         ----------
         seed : int
-            Of the workload and of the errors.
+            Random seed of the workload and of the errors.
         error : float, optional
-            X as a share; each app over- or underestimates its work, and what is above 1 of its slowdowns, by shares
-            drawn uniformly from -X to X.
+            Largest relative error X. Each app's estimates of its work, and of the excess of its slowdowns over 1, are
+            wrong by shares drawn uniformly from -X to X.
         """
         generator, wrong = np.random.default_rng(seed), np.random.default_rng([seed, 1])
         arrivals = 60.0 * np.cumsum(generator.exponential(self.gap, self.apps))
@@ -101,31 +101,31 @@ class Workload:
 
 
 def _wrong(true: Slowdown, error: float) -> Slowdown:
-    """Return slowdowns whose excess over 1 is wrong by a share, so that they still never fall with the width."""
+    """Return slowdowns with a relative error of their excess over 1, which keeps them monotone in the level."""
     return Slowdown(*(1.0 + (true.at(level) - 1.0) * (1.0 + error) for level in ("slot", "machine", "rack", "cluster")))
 
 
 def run(workload: Workload, settings: RoundSettings, seed: int, error: float = 0.0) -> Rounds:
-    """Run the rounds of one drawn workload to completion."""
+    """Run the rounds of one random workload to completion."""
     return run_rounds(workload.draw(seed, error), named_cluster(workload.cluster), settings, seed=seed)
 
 
 def measures(runs: Sequence[Rounds], workload: Workload, seeds: Sequence[int]) -> Mapping[str, float]:
-    """Return means over runs: the largest rho, Jain's index of rho, completion time, GPU time and rounds.
+    """Return mean measures of several runs.
 
     Parameters
     ----------
     runs : sequence of Rounds
-        One for each seed.
+        One run per seed.
     workload : Workload
-        What was run.
+        Workload of the runs.
     seeds : sequence of int
-        Of the runs.
+        Seeds of the runs.
 
     Returns
     -------
     mapping
-        `max rho`, `mean rho`, `jain`, `mean JCT` in hours, `GPU time` in hours, `rounds`.
+        `max rho`, `mean rho`, `jain` (of rho), `mean JCT` in hours, `GPU time` in hours, and `rounds`.
     """
     found: dict[str, list[float]] = {}
     for result, seed in zip(runs, seeds, strict=True):

@@ -1,4 +1,4 @@
-"""What the fairness knob f and the lease do to THEMIS's rounds: fairness against efficiency."""
+"""Effect of the fairness knob f and the lease on the fairness and efficiency of THEMIS's rounds."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["KNOBS", "LEASES", "picture", "themis_sensitivity"]
 
 KNOBS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-"""f: the 1 - f of the apps with the greatest rho bid."""
+"""Values of f: the share 1 - f of apps with the largest rho bids."""
 
 LEASES = (5.0, 10.0, 20.0, 40.0)
-"""Minutes."""
+"""Lengths of the leases, minutes."""
 
 PAPER: Mapping[float, tuple[tuple[float, ...], tuple[float, ...]]] = {
     5.0: (
@@ -39,7 +39,7 @@ PAPER: Mapping[float, tuple[tuple[float, ...], tuple[float, ...]]] = {
         (2088, 2102, 2098, 2102, 2098, 2112, 2132, 2137, 2160, 2265, 2672),
     ),
 }
-"""Greatest rho and GPU-hours at f = 0, 0.1, ..., 1 by lease, read off the curves of figure 19 to 0.1 and 15."""
+"""Largest rho and GPU-hours at f = 0, 0.1, ..., 1 by lease, read off the curves of figure 19 to 0.1 and 15 h."""
 
 COLUMNS = {
     "f": "",
@@ -63,18 +63,18 @@ def themis_sensitivity(
     *,
     seeds: int = 1,
 ) -> ExperimentTable:
-    """Run a workload to completion under every pair of f and lease.
+    """Run workloads to completion for every pair of f and lease.
 
     Parameters
     ----------
     knobs : sequence of float, optional
-        Values of f, from 0 to 1.
+        Values of the fairness knob f, from 0 to 1.
     leases : sequence of float, optional
-        Lengths of the leases, minutes.
+        Lengths of the leases, in minutes.
     workload : Workload or None, optional
-        The apps and their cluster; None for the defaults on the paper's simulator cluster.
+        Apps and their cluster (default: those of `Workload`).
     seeds : int, optional
-        Workloads that are drawn and averaged.
+        Number of random workloads to average.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def themis_sensitivity(
     """
     workload = Workload() if workload is None else workload
     if not 1 <= seeds <= 1000:
-        raise InputError(f"themis-sensitivity: {seeds} runs, 1 to 1000 are allowed")
+        raise InputError(f"themis-sensitivity: seeds must be from 1 to 1,000 (got {seeds})")
     settings = [RoundSettings(fairness=f, lease=60.0 * lease) for lease in leases for f in knobs]
     rows: list[dict[str, Any]] = []
     for setting in settings:
@@ -105,7 +105,7 @@ def themis_sensitivity(
 
 
 def _paper(fairness: float, lease: float) -> dict[str, float | None]:
-    """Return what figure 19 has at a value of f and a lease in minutes, None where it has no point."""
+    """Return the values of figure 19 at f and a lease in minutes, None where it has no point."""
     rho, hours = PAPER.get(lease, ((), ()))
     step = round(10 * fairness)
     known = bool(rho) and abs(10 * fairness - step) < 1e-9
@@ -118,23 +118,23 @@ def _demands() -> str:
 
 def _notes(workload: Workload) -> tuple[str, ...]:
     return (
-        f"single-job apps, one every {workload.gap:g} min in the mean, median {workload.hours:g} GPU-hours;",
-        f"  {workload.intensive:.0%} have the slowdowns 1, 1.1 and 1.3, the rest none; demands of {_demands()} GPUs",
-        f"a change of an app's GPUs costs {workload.restart:g} s without progress; rounding floor",
-        "rho: of apps at their end, by equation 1 with the time-weighted number of apps present",
-        "GPU time: GPUs leased until their app ended, so lost progress and slowdowns count",
-        "paper: figure 19 of THEMIS (NSDI'20), read off its curves to 0.1 in rho and 15 h, ties by eye;",
-        "  its workload is not published, so shapes can be compared, not heights",
+        f"single-job apps, one every {workload.gap:g} min on average, median {workload.hours:g} GPU-hours;",
+        f"  {workload.intensive:.0%} have slowdowns 1, 1.1 and 1.3, the others none; demands of {_demands()} GPUs",
+        f"every change of an app's GPUs costs {workload.restart:g} s; rounding floor",
+        "rho: of each app at its end, by equation 1 with the time-weighted number of apps present",
+        "GPU time: GPUs leased until their app ended, including lost progress and slowdowns",
+        "paper: figure 19 of THEMIS (NSDI'20), read off its curves to 0.1 in rho and 15 h;",
+        "  the workload is not published: compare shapes, not heights",
     )
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return the largest rho and the GPU time over f, a line for each lease.
+    """Plot the largest rho and the GPU time over f, one line per lease.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `themis_sensitivity`.
+        Result of `themis_sensitivity`.
     """
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Whether lying pays in THEMIS's auction: equal apps, one of which misreports its slowdown in every round."""
+"""Gain of lying in THEMIS's auction: one of several equal apps misreports its slowdown in every round."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Kind = Literal["spread", "dense"]
 
 KINDS: tuple[Kind, ...] = ("spread", "dense")
 LIES = (*range(0, 31, 10), 34, 35, 36, *range(40, 101, 10))
-"""X in percent."""
+"""Values of X, percent."""
 
 MACHINES = (8, *(2,) * 28)
-"""GPUs of each machine of the paper's set-up, 64 in all; here in one rack."""
+"""GPUs per machine of the paper's set-up, 64 in total; here in one rack."""
 
 ROUNDINGS = ("floor", "value", "random")
 
@@ -49,24 +49,24 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """The apps and the rounds.
+    """Apps and settings of the rounds.
 
     Attributes
     ----------
     apps : int
-        Number of equal apps; all arrive at time 0.
+        Number of equal apps, which all arrive at time 0.
     demand : int
-        Most GPUs that an app can use.
+        Maximum number of GPUs of an app.
     work : float
-        Serial time of an app, GPU-minutes.
+        Work of an app, in GPU-minutes.
     across : float
-        True slowdown across machines; inside one it is 1.
+        True slowdown across machines (1 within a machine).
     fairness : float
-        F; the 1 - f of the apps with the greatest rho bid, at least one.
+        Fairness knob f: the share 1 - f of apps with the largest rho bids, at least one app.
     lease : float
-        Minutes for which a round's outcome holds.
+        Length of a lease, in minutes.
     rounding : str
-        `floor`, `value` or `random`: how shares become whole GPUs, see method `themis` of `auction`.
+        Rounding of shares to GPUs: `floor`, `value` or `random`. See method `themis` of problem `auction`.
     """
 
     apps: int = 8
@@ -80,32 +80,32 @@ class Setting:
     def __post_init__(self) -> None:
         for field, low, high in (("apps", 1, 64), ("demand", 1, 64)):
             if not low <= getattr(self, field) <= high:
-                raise InputError(f"{field}: {getattr(self, field)}, a whole number from {low} to {high} is needed")
+                raise InputError(f"{field} must be an integer from {low} to {high} (got {getattr(self, field)})")
         for field, above, most in (("work", 0, 1e6), ("lease", 0, 1e6)):
             if not above < getattr(self, field) <= most:
-                raise InputError(f"{field}: {getattr(self, field)}, a number above 0, at most {most:g}, is needed")
+                raise InputError(f"{field} must be > {above} and <= {most:g} (got {getattr(self, field)})")
         if self.rounding not in ROUNDINGS:
             raise unknown("rounding", self.rounding, list(ROUNDINGS))
         if not 1 <= self.across <= 100:
-            raise InputError(f"across: {self.across}, a number from 1 to 100 is needed")
+            raise InputError(f"across must be from 1 to 100 (got {self.across})")
         if not 0 <= self.fairness <= 1:
-            raise InputError(f"fairness: {self.fairness}, a number from 0 to 1 is needed")
+            raise InputError(f"fairness must be from 0 to 1 (got {self.fairness})")
 
     @property
     def ideal(self) -> Fraction:
-        """T_id of an app in minutes, eqn 1: on all GPUs that it can use, times the number of apps."""
+        """T_id of an app, minutes: its running time on all GPUs that it can use, times the number of apps (eqn 1)."""
         return Fraction(str(self.work)) / min(sum(MACHINES), self.demand) * self.apps
 
     def cluster(self) -> Cluster:
-        """Return the machines."""
+        """Return the cluster of the paper's set-up."""
         return Cluster.from_groups([MachineGroup(1, 8, name="large"), MachineGroup(28, 2, name="small")])
 
     def true_slowdown(self) -> Slowdown:
-        """Return what every app knows of itself."""
+        """Return the true slowdown of every app."""
         return Slowdown(rack=self.across, cluster=self.across)
 
     def told_slowdown(self, kind: Kind, lie: float) -> Slowdown:
-        """Return what the liar reports; no set can be said to take less than a hundredth of the time."""
+        """Return the slowdown that the liar reports; `dense` understates the time at most by a factor of 100."""
         if kind == "dense":
             dense = 1 - min(lie, 99.0) / 100
             return Slowdown(slot=dense, machine=dense, rack=self.across, cluster=self.across)
@@ -114,7 +114,7 @@ class Setting:
 
     @property
     def bidders(self) -> int:
-        """Apps that bid in a round of all apps."""
+        """Number of apps that bid in a round of all apps."""
         return max(1, math.ceil((1 - Fraction(str(self.fairness))) * self.apps))
 
 
@@ -125,23 +125,23 @@ def themis_truth_telling(
     *,
     seeds: int = 5,
 ) -> ExperimentTable:
-    """Let one of the apps misreport its slowdown by X % in every bid, and run rounds until all have finished.
+    """Run rounds to completion while one of the apps misreports its slowdown by X % in every bid.
 
     Parameters
     ----------
     lies : sequence of float, optional
-        X, percents from 0 to 100; 0 is always run.
+        Values of X, in percent from 0 to 100; 0 is always included.
     kinds : sequence of str, optional
-        `spread`: it reports the slowdown across machines X % too high; `dense`: that in one machine X % too low.
+        Misreported slowdown: `spread` is X % too high across machines, `dense` is X % too low within a machine.
     setting : Setting or None, optional
-        The apps and the rounds; None for the defaults.
+        Apps and settings of the rounds (default: those of `Setting`).
     seeds : int, optional
-        Runs that are averaged; the liar's place among the apps and every gift of left-over GPUs are drawn.
+        Number of runs to average. The liar's position among the apps and the gifts of leftover GPUs are random.
 
     Raises
     ------
     InputError
-        If a lie or kind is not allowed.
+        If a lie, a kind or the number of seeds is out of range.
 
     References
     ----------
@@ -150,12 +150,12 @@ def themis_truth_telling(
     setting = Setting() if setting is None else setting
     for value in lies:
         if not 0 <= value <= 100:
-            raise InputError(f"themis-truth-telling: X = {value:g} %, 0 to 100 is allowed")
+            raise InputError(f"themis-truth-telling: X must be from 0 to 100 % (got {value:g})")
     for kind in kinds:
         if kind not in KINDS:
             raise unknown("lie", kind, list(KINDS))
     if not 1 <= seeds <= 1000:
-        raise InputError(f"themis-truth-telling: {seeds} runs, 1 to 1000 are allowed")
+        raise InputError(f"themis-truth-telling: seeds must be from 1 to 1,000 (got {seeds})")
     rows: list[dict[str, Any]] = []
     notes = [*_notes(setting)]
     for kind in KINDS:
@@ -165,7 +165,7 @@ def themis_truth_telling(
             rows += found
     return ExperimentTable(
         "themis-truth-telling",
-        f"One of {setting.apps} equal apps lies about its slowdown: one 8-GPU and 28 2-GPU machines",
+        f"One of {setting.apps} equal apps misreports its slowdown: one 8-GPU and 28 2-GPU machines",
         COLUMNS,
         tuple(rows),
         tuple(notes),
@@ -199,51 +199,52 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _verdict(kind: Kind, rows: list[dict[str, Any]]) -> str:
-    """Return from which X on the liar finishes later than when it tells the truth."""
+    """Return a note with the X from which the liar always finishes later than an honest app."""
     hurt = [row["liar, to X = 0"] > 1e-6 for row in rows]
     start = next((k for k in range(len(rows)) if all(hurt[k:])), None)
     if start is None:
-        return f"{kind}: at the largest X the liar finishes no later than when it tells the truth"
-    return f"{kind}: the liar finishes later than when it tells the truth from X = {rows[start]['X']:g} % on"
+        return f"{kind}: at the largest X the liar finishes no later than with a true report"
+    return f"{kind}: from X = {rows[start]['X']:g} % the liar finishes later than with a true report"
 
 
 def _notes(setting: Setting) -> list[str]:
     lines = [
-        f"{setting.apps} apps of {setting.work:g} GPU-minutes that can use {setting.demand} GPUs each;",
-        f"  slowdown across machines {setting.across:g}, so T_id = {float(setting.ideal):g} min at first (eqn 1)",
+        f"{setting.apps} apps of {setting.work:g} GPU-minutes, at most {setting.demand} GPUs each;",
+        f"  slowdown across machines {setting.across:g}; initially T_id = {float(setting.ideal):g} min (eqn 1)",
         f"f = {setting.fairness:g}: {setting.bidders} of {setting.apps} apps bid; rounding {setting.rounding}",
-        f"leases of {setting.lease:g} min; GPUs that an app gives back at its end are offered at once",
-        "keeps: mean share c of the GPUs won that an app keeps, over the auctions that it bids in;",
-        "  where that is 100 %, a loss is no payment: the liar is given what its bid prefers",
-        "the paper, which gives neither demand nor work: no loss for the liar up to X = 34 %, a sudden one above it,",
-        "  and truthful apps that do better",
+        f"leases of {setting.lease:g} min; GPUs of an app that ends are offered again at once",
+        "keeps: mean share c of the GPUs won that an app keeps, over the auctions in which it bids;",
+        "  at 100 % a loss is not a payment: the liar gets the GPUs that its bid prefers",
+        "paper (demand and work not published): no loss for the liar up to X = 34 %, a sudden loss above it,",
+        "  and a gain for truthful apps",
     ]
     dense = 1 - setting.across * max(MACHINES) / setting.demand
     if dense > 0:
         lines.append(
-            f"dense: above X = 1 - S 8 / demand = {100 * dense:g} % eight GPUs together look better than all apart"
+            f"dense: above X = 1 - S 8 / demand = {100 * dense:g} % the bid prefers eight GPUs together to all apart"
         )
     return lines
 
 
 def completion_times(kind: Kind, lie: float, setting: Setting, seed: int = 0) -> dict[str, float]:
-    """Return when the liar and the truthful apps finish, rounds of auctions run to completion.
+    """Return the completion times of the liar and of the truthful apps.
 
     Parameters
     ----------
     kind : Kind
-        What the liar misreports.
+        Slowdown that the liar misreports.
     lie : float
         X in percent.
     setting : Setting
-        The apps and the rounds.
+        Apps and settings of the rounds.
     seed : int, optional
-        Of the liar's place among the apps and of the gifts.
+        Random seed of the liar's position among the apps and of the gifts.
 
     Returns
     -------
     dict
-        `liar` and `truthful` (mean), minutes; `liar_share` and `truthful_share`, mean c of auctions bid in.
+        Completion times `liar` and `truthful` (mean) in minutes; mean kept shares `liar_share` and `truthful_share`
+        over the auctions in which they bid.
     """
     liar = f"app{int(np.random.default_rng(seed).integers(setting.apps))}"
     labels = [f"app{i}" for i in range(setting.apps)]
@@ -278,12 +279,12 @@ def completion_times(kind: Kind, lie: float, setting: Setting, seed: int = 0) ->
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return completion times of the liar and of the truthful apps over X, one panel for each lie.
+    """Plot completion times of the liar and of the truthful apps over X, one panel per kind of lie.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `themis_truth_telling`.
+        Result of `themis_truth_telling`.
     """
     from matplotlib.figure import Figure
 

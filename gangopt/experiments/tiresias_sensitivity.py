@@ -1,4 +1,4 @@
-"""Figures 14 and 15 of Tiresias: how much thresholds, the number of queues and promotion matter."""
+"""Figures 14 and 15 of Tiresias: sensitivity to thresholds, number of queues and promotion."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
+from gangopt.instances.workload.workload import Workload
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.topology import Cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gangopt.instances.workload.workload import Workload
-    from gangopt.topology import Cluster
 
 __all__ = ["PANELS", "SETTINGS", "Panel", "picture", "tiresias_sensitivity"]
 
@@ -27,9 +26,9 @@ METRICS = {"avg_jct": "mean JCT", "p95_jct": "95th JCT", "max_jct": "max JCT"}
 BASE = "thresholds=3600"
 
 NOTES = (
-    "to base: over the same policy with 2 queues, 3,600 GPU s (1h of one GPU), no promotion",
-    "paper: figures 14 (tiresias-l) and 15 (tiresias-g) of Tiresias (NSDI'19), as printed, on an unpublished trace",
-    "tiresias-g knows the distribution of this workload's services",
+    "to base: relative to the same policy with 2 queues, 3,600 GPU s (1h of one GPU) and no promotion",
+    "paper: figures 14 (tiresias-l) and 15 (tiresias-g) of Tiresias (NSDI'19), on an unpublished trace",
+    "tiresias-g knows the service distribution of this workload",
 )
 
 
@@ -40,11 +39,11 @@ class Panel:
     Attributes
     ----------
     name : str
-        What is varied.
+        Varied setting.
     metrics : tuple of str
-        Metric of tiresias-l and of tiresias-g.
+        Metrics of tiresias-l and tiresias-g.
     settings : mapping of str to tuple of str and float
-        By label, the arguments of the policy and the paper's figures for tiresias-l and tiresias-g.
+        Arguments of the policy, and the paper's figures for tiresias-l and tiresias-g, by label.
     """
 
     name: str
@@ -98,13 +97,13 @@ def tiresias_sensitivity(
     Parameters
     ----------
     workload : Workload, str, Path or None, optional
-        Jobs with durations; None replays the default workload.
+        Jobs with durations (default: philly-like at load 1).
     cluster : Cluster, str, Path, int or None, optional
-        Machines or a number of GPUs; None is the default.
+        Machines or a number of GPUs (default: 256 GPUs).
     jobs : int or None, optional
-        Of a generated workload, or how many of the first to keep.
+        Number of jobs to generate, or to keep from the start of a job log.
     seed : int, optional
-        Of a generated workload.
+        Random seed of a generated workload.
 
     Raises
     ------
@@ -117,7 +116,7 @@ def tiresias_sensitivity(
     """
     given = trace(settings(SETTINGS, workload, cluster)[0], jobs=jobs, seed=seed)
     rows = _rows(given, "tiresias-l", 0, seed) + _rows(given, "tiresias-g", 1, seed)
-    title = "completion times of Tiresias as one setting is varied"
+    title = "Completion times of Tiresias by setting"
     return ExperimentTable("tiresias-sensitivity", title, COLUMNS, tuple(rows), (given.note(), *NOTES))
 
 
@@ -145,12 +144,12 @@ def _rows(given: Trace, policy: str, which: int, seed: int) -> list[dict[str, An
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return bars of each panel, rows of Tiresias-L and Tiresias-G, with the paper's figures as dots.
+    """Plot bars of each panel in rows of Tiresias-L and Tiresias-G, with the paper's figures as dots.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `tiresias_sensitivity`.
+        Result of `tiresias_sensitivity`.
     """
     labelled = [{**row, "panel": f"{row['policy']}: {row['panel']}, {row['metric']}"} for row in table.rows]
     shown = ExperimentTable(table.name, table.title, table.columns, tuple(labelled))

@@ -1,4 +1,4 @@
-"""Table 1 of Tiresias: schedulers that look at one dimension, against the one that looks at size and time."""
+"""Table 1 of Tiresias: ordering jobs by size or by time alone, compared with size times time."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
+from gangopt.instances.workload.workload import Workload
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.topology import Cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gangopt.instances.workload.workload import Workload
-    from gangopt.topology import Cluster
 
 __all__ = ["PAPER", "SETTINGS", "columns", "normalised", "picture", "tiresias_table1"]
 
@@ -29,18 +28,18 @@ PAPER: Mapping[str, tuple[float, float, float]] = {
     "srtf": (1.03, 1.01, 1.55),
     "srsf": (1.0, 1.0, 1.0),
 }
-"""Mean, median and 95th percentile of the completion times over those of SRSF, as printed in table 1."""
+"""Mean, median and 95th percentile of the completion times relative to SRSF, as printed in table 1."""
 
 NOTES = (
-    "paper: table 1 of Tiresias (NSDI'19), as printed, on a trace of Microsoft's that is not public",
-    "all three know the durations and preempt without cost",
+    "paper: table 1 of Tiresias (NSDI'19), as printed, on an unpublished trace of Microsoft",
+    "all three policies know the durations and preempt at no cost",
 )
 
 _FIGURES = {"mean": "avg_jct", "median": "median_jct", "95th": "p95_jct"}
 
 
 def columns(reference: str) -> dict[str, str]:
-    """Return the columns of a table of completion times over those of a reference policy."""
+    """Return the columns of a table of completion times relative to a reference policy."""
     return {
         "workload": "",
         "policy": "",
@@ -57,20 +56,20 @@ def normalised(
     paper: Mapping[str, tuple[float | None, float | None, float | None]],
     seed: int,
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """Replay a trace and return a row a policy, with what was left out.
+    """Replay a trace and return one row per policy, and notes on skipped policies.
 
     Parameters
     ----------
     given : Trace
-        Jobs on machines.
+        Jobs and machines.
     policies : tuple of str
-        Names with arguments.
+        Policies with arguments.
     reference : str
-        Name, without arguments, of the policy that counts as 1.
+        Reference policy, without arguments.
     paper : mapping of str to tuple of float or None
-        Mean, median and 95th percentile over the reference's, by policy without arguments.
+        Published mean, median and 95th percentile relative to the reference, by policy without arguments.
     seed : int
-        Of the replays.
+        Random seed of the replays.
     """
     found, missing = replays(given, policies, seed=seed)
     named = {name.partition("?")[0]: item.metrics for name, item in found.items()}
@@ -98,13 +97,13 @@ def tiresias_table1(
     Parameters
     ----------
     workload : Workload, str, Path or None, optional
-        Jobs with durations; None replays the two default workloads.
+        Jobs with durations (default: philly-like at load 1, and tiresias-testbed).
     cluster : Cluster, str, Path, int or None, optional
-        Machines or a number of GPUs; None is the default of the workload.
+        Machines or a number of GPUs (default: 256 GPUs, and the testbed).
     jobs : int or None, optional
-        Of a generated workload, or how many of the first to keep.
+        Number of jobs to generate, or to keep from the start of a job log.
     seed : int, optional
-        Of generated workloads.
+        Random seed of generated workloads.
 
     Raises
     ------
@@ -122,16 +121,16 @@ def tiresias_table1(
         found, missing = normalised(given, POLICIES, "srsf", PAPER, seed)
         rows += found
         notes += [given.note(), *missing]
-    title = "completion times over those of shortest remaining service first"
+    title = "Completion times relative to shortest remaining service first"
     return ExperimentTable("tiresias-table1", title, columns("srsf"), tuple(rows), (*notes, *NOTES))
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return bars of the normalised completion times, with the paper's figures as dots.
+    """Plot bars of the normalised completion times, with the paper's figures as dots.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `tiresias_table1`.
+        Result of `tiresias_table1`.
     """
     return bars(table, "workload", "policy", {f"{name} to srsf": f"paper {name}" for name in _FIGURES})

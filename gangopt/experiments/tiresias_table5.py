@@ -1,4 +1,4 @@
-"""Table 5 of Tiresias: six schedulers in simulation, against Tiresias-L."""
+"""Table 5 of Tiresias: six schedulers in simulation, relative to Tiresias-L."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.experiments.tiresias_table1 import columns, normalised
 from gangopt.experiments.traces import Setting, bars, settings, trace
+from gangopt.instances.workload.workload import Workload
 from gangopt.reporting.experiment import ExperimentTable
+from gangopt.topology import Cluster
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from gangopt.instances.workload.workload import Workload
-    from gangopt.topology import Cluster
 
 __all__ = ["PAPER", "PAPER_TESTBED", "SETTINGS", "picture", "tiresias_table5"]
 
@@ -28,7 +27,7 @@ SETTINGS = (
 POLICIES = ("yarn-cs", "best-effort", "srtf", "time-sharing", "tiresias-g", "tiresias-l")
 
 THRESHOLDS = {"tiresias-testbed": "3200"}
-"""GPU s between the two queues, by workload; 3600 elsewhere."""
+"""Threshold between the two queues by workload, GPU s; 3600 for others."""
 
 PAPER: Figures = {
     "yarn-cs": (2.41, 30.85, 1.25),
@@ -38,7 +37,7 @@ PAPER: Figures = {
     "tiresias-g": (0.97, 1.00, 0.85),
     "tiresias-l": (1.0, 1.0, 1.0),
 }
-"""Mean, median and 95th percentile of the completion times over those of Tiresias-L, as printed in table 5."""
+"""Mean, median and 95th percentile of the completion times relative to Tiresias-L, as printed in table 5."""
 
 PAPER_TESTBED: Figures = {
     "yarn-cs": (5.11, None, 1.50),
@@ -46,12 +45,12 @@ PAPER_TESTBED: Figures = {
     "tiresias-g": (1.01, None, 1.13),
     "tiresias-l": (1.0, 1.0, 1.0),
 }
-"""The same for the simulated testbed workload, as printed in section 5.3.1, which tells no medians."""
+"""The same for the simulated testbed workload, as printed in section 5.3.1, which reports no medians."""
 
 NOTES = (
-    "paper: table 5 of Tiresias (NSDI'19), as printed, on a trace of Microsoft's that is not public;",
-    "  for tiresias-testbed section 5.3.1, its simulation of the testbed's workload; time-sharing: the paper's Gandiva",
-    "2 queues, 3,600 GPU s (tiresias-testbed: 3,200), no promotion; preemption and placement cost nothing",
+    "paper: table 5 of Tiresias (NSDI'19), as printed, on an unpublished trace of Microsoft;",
+    "  for tiresias-testbed its simulation of that workload in section 5.3.1; time-sharing: the paper's Gandiva",
+    "2 queues, 3,600 GPU s (tiresias-testbed: 3,200), no promotion; no cost of preemption or placement",
 )
 
 
@@ -62,18 +61,18 @@ def tiresias_table5(
     jobs: int | None = None,
     seed: int = 0,
 ) -> ExperimentTable:
-    """Compare six schedulers by completion times over those of Tiresias-L.
+    """Compare six schedulers by completion times relative to Tiresias-L.
 
     Parameters
     ----------
     workload : Workload, str, Path or None, optional
-        Jobs with durations; None replays the two default workloads.
+        Jobs with durations (default: philly-like at load 1, and tiresias-testbed).
     cluster : Cluster, str, Path, int or None, optional
-        Machines or a number of GPUs; None is the default of the workload.
+        Machines or a number of GPUs (default: 256 GPUs, and the testbed).
     jobs : int or None, optional
-        Of a generated workload, or how many of the first to keep.
+        Number of jobs to generate, or to keep from the start of a job log.
     seed : int, optional
-        Of generated workloads.
+        Random seed of generated workloads.
 
     Raises
     ------
@@ -94,17 +93,17 @@ def tiresias_table5(
         found, missing = normalised(given, policies, "tiresias-l", paper, seed)
         rows += found
         notes += [given.note(), *missing]
-    title = "completion times over those of Tiresias-L"
+    title = "Completion times relative to Tiresias-L"
     return ExperimentTable("tiresias-table5", title, columns("tiresias-l"), tuple(rows), (*notes, *NOTES))
 
 
 def picture(table: ExperimentTable) -> Figure:
-    """Return bars of the normalised completion times, with the paper's figures as dots.
+    """Plot bars of the normalised completion times, with the paper's figures as dots.
 
     Parameters
     ----------
     table : ExperimentTable
-        Of `tiresias_table5`.
+        Result of `tiresias_table5`.
     """
     names = ("mean", "median", "95th")
     return bars(table, "workload", "policy", {f"{name} to tiresias-l": f"paper {name}" for name in names})

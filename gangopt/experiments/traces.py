@@ -1,4 +1,4 @@
-"""What the experiments that replay workloads share: jobs and machines by name, replays, bars and lines."""
+"""Shared parts of the experiments that replay workloads: loading by name, replays, and plots."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ MAX_JOBS = 1_000_000
 
 @dataclass(frozen=True)
 class Setting:
-    """Jobs, and what they are replayed on.
+    """Workload and cluster of a replay.
 
     Attributes
     ----------
     workload : Workload, str or Path
-        A workload, its name or its file.
+        Workload, its name or its file.
     cluster : Cluster, str, Path or int
-        A cluster, its name or file, or a number of GPUs that are only counted.
+        Cluster, its name or file, or a number of GPUs without machines.
     load : float or None
-        GPU s of all jobs over those of the cluster while jobs arrive; None leaves arrivals as they are.
+        Work of all jobs relative to the capacity of the cluster while jobs arrive; None does not scale arrivals.
     jobs : int or None
-        How many to draw or keep where the user does not say; None leaves it to the workload.
+        Default number of jobs to generate or keep; None for that of the workload.
     """
 
     workload: Workload | str | Path
@@ -51,20 +51,20 @@ class Setting:
 
 @dataclass(frozen=True)
 class Trace:
-    """Jobs on machines, ready to be replayed.
+    """Loaded workload and cluster of a replay.
 
     Attributes
     ----------
     workload : Workload
-        The jobs.
+        Jobs to replay.
     cluster : Cluster or int
-        Machines, or a number of GPUs that are only counted.
+        Machines, or a number of GPUs without machines.
     n_gpus : int
-        GPUs.
+        Number of GPUs.
     name : str
-        Of the workload without seed, for tables.
+        Name of the workload in tables, without its seed.
     load : float or None
-        The load that arrivals were scaled to, None where they are as they were.
+        Load that arrivals were scaled to, None if they were not.
     """
 
     workload: Workload
@@ -74,8 +74,8 @@ class Trace:
     load: float | None = None
 
     def note(self) -> str:
-        """Return a line that says what was replayed where."""
-        where = f"{self.n_gpus:,} GPUs, only counted" if isinstance(self.cluster, int) else _machines(self.cluster)
+        """Return a line on the workload and the cluster."""
+        where = f"{self.n_gpus:,} GPUs without machines" if isinstance(self.cluster, int) else _machines(self.cluster)
         load = "" if self.load is None else f", arrivals scaled to load {self.load:g}"
         return f"{self.name}: {self.workload.name or 'workload'}, {len(self.workload):,} jobs on {where}{load}"
 
@@ -93,28 +93,28 @@ def settings(
     Parameters
     ----------
     defaults : sequence of Setting
-        Of the experiment.
+        Settings of the experiment.
     workload : Workload, str, Path or None
-        Replaces all of them.
+        Workload that replaces all settings.
     cluster : Cluster, str, Path, int or None
-        Replaces the cluster of every setting.
+        Cluster that replaces that of every setting.
     """
     chosen = tuple(defaults) if workload is None else (Setting(workload, defaults[0].cluster),)
     return chosen if cluster is None else tuple(replace(item, cluster=cluster) for item in chosen)
 
 
 def trace(setting: Setting, *, jobs: int | None = None, seed: int = 0) -> Trace:
-    """Return the jobs of a setting on its machines.
+    """Load the workload and the cluster of a setting.
 
     Parameters
     ----------
     setting : Setting
-        What to load.
+        Setting to load.
     jobs : int or None, optional
-        How many to draw where the generator takes a number that its name leaves open, else how many to keep, the
-        first that arrive; None is the default of the name, and all of a file.
+        Number of jobs to generate if the generator takes it and its name does not fix it, else the number of first
+        arrivals to keep; None for the default of the name, or all jobs of a file.
     seed : int, optional
-        For a generator whose name leaves it open.
+        Random seed of a generator if its name does not fix it.
 
     Raises
     ------
@@ -123,13 +123,13 @@ def trace(setting: Setting, *, jobs: int | None = None, seed: int = 0) -> Trace:
     """
     jobs = setting.jobs if jobs is None else jobs
     if jobs is not None and not 1 <= jobs <= MAX_JOBS:
-        raise InputError(f"jobs: {jobs}, 1 to {MAX_JOBS:,} are allowed")
+        raise InputError(f"jobs must be from 1 to {MAX_JOBS:,} (got {jobs})")
     cluster, n_gpus = resolve_cluster(setting.cluster)
     workload = _load(setting.workload, jobs, seed)
     if jobs is not None:
         workload = replace(workload, frame=workload.frame.head(jobs))
     if not len(workload):
-        raise InputError(f"{workload.name or setting.workload}: the workload has no jobs; at least one is needed")
+        raise InputError(f"{workload.name or setting.workload}: the workload must have at least one job")
     if setting.load is not None:
         workload = _at_load(workload, n_gpus, setting.load)
     return Trace(
@@ -168,7 +168,7 @@ def _short(workload: Workload, given: Workload | str | Path) -> str:
 
 
 def family(name: str) -> str:
-    """Return the generator in a workload's name, as `themis-1` in `workload/themis-1?seed=3`."""
+    """Return the generator in a workload's name, e.g. `themis-1` in `workload/themis-1?seed=3`."""
     return name.removeprefix("workload/").partition("?")[0]
 
 
@@ -180,34 +180,33 @@ def replays(
     Parameters
     ----------
     given : Trace
-        Jobs on machines.
+        Jobs and machines.
     policies : sequence of str
-        Names with arguments.
+        Policies with arguments.
     overheads : Overheads or None, optional
-        Costs in time, None for nothing; slowdowns are left out where GPUs are only counted, without places.
+        Overheads, None for none; slowdowns are ignored for GPUs without machines.
     seed : int, optional
-        Of whatever the policies do at random.
+        Random seed of the policies.
 
     Returns
     -------
     dict and list
-        Replays by policy, in the order given, and a line for each policy that this trace cannot feed and each
-        notice.
+        Replays by policy in the given order, and one line per skipped policy and per notice.
 
     Raises
     ------
     InputError
-        If a policy is unknown, or none of them can be replayed.
+        If a policy is unknown, or no policy can be replayed.
     """
     if overheads is not None and isinstance(given.cluster, int):
         overheads = replace(overheads, slowdowns={})
     run = contest(given.workload, given.cluster, policies, overheads=overheads, seed=seed, bound=False)
     if run.interrupted:
-        # half a table would pass for a whole one
+        # an incomplete table would look complete
         raise KeyboardInterrupt
     entries = run.entries
     found = {item.policy: item.replay for item in entries if item.replay is not None}
-    missing = [f"{given.name}: {item.policy} is left out: {item.reason}" for item in entries if item.replay is None]
+    missing = [f"{given.name}: {item.policy} skipped: {item.reason}" for item in entries if item.replay is None]
     if not found:
         raise InputError(f"{given.name}: no policy can be replayed; {entries[0].policy}: {entries[0].reason}")
     return found, [*missing, *(f"{given.name}: {item.message} ({item.name}: {item.count:,})" for item in run.notices)]
@@ -218,18 +217,18 @@ def _unique(values: Iterable[Any]) -> list[Any]:
 
 
 def bars(table: ExperimentTable, panel: str, series: str, values: Mapping[str, str | None]) -> Figure:
-    """Return bars of columns by series, one row of panels a value of `panel`, with the paper's figures as dots.
+    """Plot columns as bars, with the paper's figures as dots.
 
     Parameters
     ----------
     table : ExperimentTable
-        The rows.
+        Table to plot.
     panel : str
-        Column that tells the rows of panels apart.
+        Column whose values make the rows of panels.
     series : str
-        Column with the name of each bar.
+        Column with the labels of the bars.
     values : mapping of str to str or None
-        Column that is drawn, to the column of the paper's figure or None.
+        Columns to plot, each with the column of the paper's figure or None.
     """
     from matplotlib.figure import Figure
 
@@ -254,18 +253,18 @@ def bars(table: ExperimentTable, panel: str, series: str, values: Mapping[str, s
 
 
 def lines(table: ExperimentTable, series: str, across: str, values: Sequence[str]) -> Figure:
-    """Return columns over another column, a panel each, with a line for each series.
+    """Plot columns over another column, one panel per column and one line per series.
 
     Parameters
     ----------
     table : ExperimentTable
-        The rows.
+        Table to plot.
     series : str
-        Column that tells lines apart.
+        Column whose values make the lines.
     across : str
         Column of the horizontal axis.
     values : sequence of str
-        Columns that are drawn.
+        Columns of the vertical axes.
     """
     from matplotlib.figure import Figure
 

@@ -4,9 +4,12 @@ import json
 
 import pytest
 
+from gangopt.base.arguments import parameters_of
+from gangopt.base.docstrings import descriptions
 from gangopt.base.errors import InputError
 from gangopt.catalogue import load, to_document
 from gangopt.cli.experiment import experiment_app
+from gangopt.experiments.registry import EXPERIMENTS
 
 
 def run(*arguments):
@@ -59,14 +62,48 @@ def test_prediction_error(capsys):
         (("optimus-ablation", "-o", "missing/x.png"), "cannot be written \\(no such directory"),
         (("optimus-ablation", "interval/none"), "unknown instance"),
         (("optimus-ablation", "--time-limit", "0"), "time limit 0"),
-        (("parameter-balance", "--servers", "4,a"), "--servers '4,a': numbers separated by commas"),
-        (("parameter-balance", "--servers", "\uff14"), "numbers separated by commas"),
+        (("parameter-balance", "--servers", "4,a"), r"--servers must be numbers separated by commas \(got '4,a'\)"),
+        (("parameter-balance", "--servers", "\uff14"), "must be numbers separated by commas"),
         (("parameter-balance", "-o", "x" * 300 + ".png"), "File name too long"),
-        (("parameter-balance", "--servers", "4.5"), "--servers '4.5': whole numbers from 1 to 10,000"),
-        (("prediction-error", "--errors", "30,x"), "--errors '30,x': numbers separated"),
+        (
+            ("parameter-balance", "--servers", "4.5"),
+            r"--servers must be integers from 1 to 10,000 separated by commas \(got '4\.5'\)",
+        ),
+        (("prediction-error", "--errors", "30,x"), "--errors must be numbers separated"),
+        (("no-such-experiment",), "unknown experiment 'no-such-experiment'"),
         (("prediction-error", "--kinds", "loss", "--errors", "10"), "kind: 'loss'"),
     ],
 )
 def test_bad_input(arguments, message):
     with pytest.raises(InputError, match=message):
         run(*arguments)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_help_describes_every_option_and_shows_its_default(name, capsys):
+    run(name, "--help")
+    text = capsys.readouterr().out
+    experiment = EXPERIMENTS[name]
+    assert experiment.figure in " ".join(text.split())
+    assert "-o, --output FILE" in text
+    described = descriptions(experiment.load())
+    assert list(described) == list(parameters_of(experiment.load()))
+    assert all(item[0].isupper() and item.endswith(".") for item in described.values())
+
+
+def test_help_spells_options_and_defaults_like_the_command_line(capsys):
+    run("themis-network-share", "--help")
+    text = " ".join(capsys.readouterr().out.split())
+    assert "--shares A,B,... Network-intensive apps in percent. [default: 0,20,40,60,80,100]" in text
+    assert "--across X" in text
+    run("themis-truth-telling", "--help")
+    assert "--demand N" in capsys.readouterr().out
+    run("optimus-ablation", "--help")
+    assert "[NAME|FILE...]" in capsys.readouterr().out
+
+
+def test_list_fits_one_line_per_experiment(capsys):
+    run("--help")
+    lines = capsys.readouterr().out.splitlines()
+    for item in EXPERIMENTS.values():
+        assert f"  {item.name:<23}  {item.summary}" in lines
