@@ -21,11 +21,14 @@ __all__ = [
     "counts",
     "finite",
     "finite_numbers",
+    "integer",
     "labels",
+    "number",
     "numbers",
     "pieces",
     "resource_names",
     "table",
+    "text",
     "texts",
     "whole",
     "whole_numbers",
@@ -38,6 +41,133 @@ SMALLEST = 1e-15
 """Smallest amount of a resource other than 0: shares and prices computed with it stay far from overflow."""
 
 _MOST = int(LARGEST)
+
+
+def number(
+    name: str,
+    value: object,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+    *,
+    above: float | None = None,
+) -> float:
+    """Return a finite number within its limits as a plain float.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value in the message, e.g. `jobs[3].steps` or `random: rate`.
+    value : object
+        The value; booleans and text are refused.
+    low : float or None, optional
+        Smallest value.
+    high : float or None, optional
+        Largest value.
+    unit : str, optional
+        Unit of the limits, for the message.
+    above : float or None, optional
+        Value that must be exceeded, instead of `low`.
+
+    Raises
+    ------
+    InputError
+        If the value is not a number within the limits, e.g. `gap must be a number > 0 and <= 1e12 s (got 0)`.
+    """
+    result = math.nan
+    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            result = float(value)
+    if (
+        not math.isfinite(result)
+        or (low is not None and result < low)
+        or (high is not None and result > high)
+        or (above is not None and result <= above)
+    ):
+        kind = "a finite number" if high is None else "a number"
+        raise InputError(f"{name} must be {kind}{_limits(low, high, unit, above)} (got {_got(value)})")
+    return result
+
+
+def integer(name: str, value: object, low: int | None = None, high: int | None = None, unit: str = "") -> int:
+    """Return an integer within its limits as a plain int.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value in the message, e.g. `jobs[3].gpus` or `random: seed`.
+    value : object
+        The value; booleans, fractions and text are refused, and so are floats such as 7.0.
+    low : int or None, optional
+        Smallest value.
+    high : int or None, optional
+        Largest value.
+    unit : str, optional
+        Unit of the limits, for the message.
+
+    Raises
+    ------
+    InputError
+        If the value is not an integer within the limits, e.g. `gpus must be an integer from 1 to 4096 (got 0)`.
+    """
+    if (
+        not isinstance(value, int | np.integer)
+        or isinstance(value, bool)
+        or (low is not None and value < low)
+        or (high is not None and value > high)
+    ):
+        raise InputError(f"{name} must be an integer{_limits(low, high, unit)} (got {_got(value)})")
+    return int(value)
+
+
+def text(name: str, value: object, least: int = 0, most: int | None = None) -> str:
+    """Return printable text of a permitted length.
+
+    Parameters
+    ----------
+    name : str
+        Name of the value in the message.
+    value : object
+        The value.
+    least : int, optional
+        Smallest number of characters.
+    most : int or None, optional
+        Largest number of characters.
+
+    Raises
+    ------
+    InputError
+        If the value is not such text, e.g. `apps[0] must be text of 1 to 200 characters (got '')`.
+    """
+    if not isinstance(value, str) or len(value) < least or (most is not None and len(value) > most):
+        length = f" of {least} to {most} characters" if most is not None else ""
+        if most is None and least:
+            length = f" of at least {least} character{'s' if least > 1 else ''}"
+        raise InputError(f"{name} must be text{length} (got {shown(value)})")
+    check_text(name, value)
+    return value
+
+
+def _limits(low: float | None, high: float | None, unit: str = "", above: float | None = None) -> str:
+    """Return the limits as the end of a phrase such as `a number from 0 to 1`."""
+    if low is not None and high is not None:
+        limits = f" from {_figure(low)} to {_figure(high)}"
+    else:
+        bounds = ((">", above), (">=", low), ("<=", high))
+        limits = " and".join(f" {sign} {_figure(bound)}" for sign, bound in bounds if bound is not None)
+    return f"{limits} {unit}" if limits and unit else limits
+
+
+def _figure(limit: float) -> str:
+    """Return a limit without rounding it, e.g. 4096, 5,000,000 or 1e12."""
+    short = f"{limit:g}"
+    if limit != int(limit) or abs(limit) < 1e4:
+        return short if float(short) == limit else repr(limit)
+    return short.replace("e+", "e") if abs(limit) >= 1e9 and float(short) == limit else f"{int(limit):,}"
+
+
+def _got(value: object) -> str:
+    return shown(value.item() if isinstance(value, np.generic) else value)
 
 
 def numbers(

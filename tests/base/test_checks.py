@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gangopt.base.checks import integer, number, text
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationSolution
 from gangopt.instances.interval.instance import IntervalSolution
@@ -78,3 +79,70 @@ def test_numbers_of_numpy_become_plain_floats():
     rule = ThresholdSolution(np.array([1.0, 2.0]), np.float32(0.5))
     assert rule == ThresholdSolution((1, 2), 0.5)
     assert {type(number) for number in [*rule.weights, rule.threshold]} == {float}
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "message"),
+    [
+        ({}, "1", "x must be a finite number (got '1')"),
+        ({}, True, "x must be a finite number (got True)"),
+        ({}, 10**400, "x must be a finite number (got 1000000"),
+        ({"low": 0}, -1.0, "x must be a finite number >= 0 (got -1.0)"),
+        ({"low": 0}, float("inf"), "x must be a finite number >= 0 (got inf)"),
+        ({"high": 1}, np.float64(2), "x must be a number <= 1 (got 2.0)"),
+        ({"low": 0, "high": 1}, float("nan"), "x must be a number from 0 to 1 (got nan)"),
+        ({"low": 0, "high": 5_000_000, "unit": "s"}, -1, "x must be a number from 0 to 5,000,000 s (got -1)"),
+        ({"above": 0}, 0, "x must be a finite number > 0 (got 0)"),
+        ({"above": 0, "high": 1e12, "unit": "s"}, 0, "x must be a number > 0 and <= 1e12 s (got 0)"),
+        ({"low": 0.25, "high": 1e15}, 0.2, "x must be a number from 0.25 to 1e15 (got 0.2)"),
+    ],
+)
+def test_number_reports_the_limits_and_the_value(limits, value, message):
+    with pytest.raises(InputError) as caught:
+        number("x", value, **limits)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "message"),
+    [
+        ({}, 7.0, "jobs[3].gpus must be an integer (got 7.0)"),
+        ({}, np.True_, "jobs[3].gpus must be an integer (got True)"),
+        ({"low": 0}, -1, "jobs[3].gpus must be an integer >= 0 (got -1)"),
+        ({"low": 1, "high": 4096}, 0, "jobs[3].gpus must be an integer from 1 to 4096 (got 0)"),
+        (
+            {"low": 1, "high": 8, "unit": "GPUs"},
+            np.int64(9),
+            "jobs[3].gpus must be an integer from 1 to 8 GPUs (got 9)",
+        ),
+    ],
+)
+def test_integer_reports_the_limits_and_the_value(limits, value, message):
+    with pytest.raises(InputError) as caught:
+        integer("jobs[3].gpus", value, **limits)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "message"),
+    [
+        ({}, 3, "name must be text (got 3)"),
+        ({"least": 1}, "", "name must be text of at least 1 character (got '')"),
+        ({"least": 1, "most": 3}, "abcd", "name must be text of 1 to 3 characters (got 'abcd')"),
+    ],
+)
+def test_text_reports_the_length_and_the_value(limits, value, message):
+    with pytest.raises(InputError) as caught:
+        text("name", value, **limits)
+    assert str(caught.value) == message
+
+
+def test_text_refuses_characters_that_cannot_be_printed():
+    with pytest.raises(InputError, match="cannot be printed"):
+        text("name", "a\x1b")
+
+
+def test_values_within_the_limits_become_plain():
+    assert type(number("x", np.float32(0.5), 0, 1)) is float
+    assert type(integer("x", np.uint8(3), 1, 4)) is int
+    assert text("x", "abc", 1, 3) == "abc"
