@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gangopt.base.checks import integer
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 from gangopt.instances.workload.gittins import ServiceDistribution
 from gangopt.instances.workload.workload import Workload
 from gangopt.reporting.experiment import ExperimentTable
@@ -71,8 +72,7 @@ def gittins_curve(
     ----------
     Tiresias (NSDI 2019), pseudocode 1 and appendix C, figure 20.
     """
-    if not 2 <= points <= 10_000:
-        raise InputError(f"points must be from 2 to 10,000 (got {points})")
+    integer("points", points, 2, 10_000)
     limits = np.asarray(thresholds, dtype=np.float64)
     if not (len(limits) and np.isfinite(limits).all() and limits[0] > 0 and (np.diff(limits) > 0).all()):
         given = ", ".join(f"{value:g}" for value in thresholds) or "none"
@@ -102,9 +102,7 @@ def _history(workload: Workload | str | Path, jobs: int | None, seed: int) -> tu
     ), f"services: of the {len(given.workload):,} jobs of {given.name}"
 
 
-def _rows(
-    past: ServiceDistribution, attained: npt.NDArray[np.float64], limits: npt.NDArray[np.float64]
-) -> tuple[dict[str, Any], ...]:
+def _rows(past: ServiceDistribution, attained: Floats, limits: Floats) -> tuple[dict[str, Any], ...]:
     printed = past.best_index(attained)
     queue = np.searchsorted(limits, attained, side="right")
     upper = np.append(limits, np.inf)[queue]

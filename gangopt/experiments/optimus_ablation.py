@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
+from gangopt.base.types import Bools, Floats
 from gangopt.catalogue import load
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.reporting.experiment import ExperimentTable
@@ -56,8 +56,8 @@ NOTES = (
 class _Run:
     """One method on all instances: completion times, placed jobs, total transfer time and unproven exact solves."""
 
-    times: NDArray[np.float64]
-    placed: NDArray[np.bool_]
+    times: Floats
+    placed: Bools
     transfer: float
     unproven: int
 
@@ -148,7 +148,7 @@ def _rows(half: str, runs: dict[str, _Run], instances: int) -> list[dict[str, An
     ]
 
 
-def _sum(times: NDArray[np.float64]) -> float:
+def _sum(times: Floats) -> float:
     return math.fsum(times.tolist())
 
 

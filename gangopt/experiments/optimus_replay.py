@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer
 from gangopt.experiments.traces import Setting, Trace, bars, replays, settings, trace
 from gangopt.instances.workload.workload import Workload
 from gangopt.replays.costs import Overheads
@@ -90,8 +90,7 @@ def optimus_replay(
     ----------
     Optimus (EuroSys 2018), section 6, figures 11 and 17.
     """
-    if not 1 <= draws <= 1000:
-        raise InputError(f"draws must be from 1 to 1,000 (got {draws})")
+    integer("draws", draws, 1, 1000)
     costs = Overheads(restart=restart)
     rows: list[dict[str, Any]] = []
     notes: list[str] = []

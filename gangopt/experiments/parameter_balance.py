@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer, number
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters.generate import network
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
@@ -66,12 +66,9 @@ class StepModel:
     """
 
     def __init__(self, workers: int, bandwidth: float, request_seconds: float) -> None:
-        if not 1 <= workers <= 10_000:
-            raise InputError(f"workers must be from 1 to 10,000 (got {workers})")
-        if not 0 < bandwidth <= 1e9:
-            raise InputError(f"bandwidth must be > 0 and <= 1e9 MB/s (got {bandwidth:g})")
-        if not 0 <= request_seconds <= 1e3:
-            raise InputError(f"request_seconds must be from 0 to 1,000 (got {request_seconds:g})")
+        integer("workers", workers, 1, 10_000)
+        number("bandwidth", bandwidth, high=1e9, unit="MB/s", above=0)
+        number("request_seconds", request_seconds, 0, 1000, "s")
         self.parameter = TRANSFERS * MB_A_PARAMETER * workers / bandwidth
         """Transfer time of one parameter, s."""
         self.request = request_seconds * workers
@@ -183,8 +180,7 @@ def parameter_balance(
     Optimus (EuroSys'18), eqn 2, section 5.3 and figures 20 and 21.
     """
     model = StepModel(workers, bandwidth, request_seconds)
-    if not 1 <= draws <= 1000:
-        raise InputError(f"draws must be from 1 to 1,000 (got {draws})")
+    integer("draws", draws, 1, 1000)
     for name in networks:
         if name not in NETWORKS:
             raise unknown("network", name, list(NETWORKS))

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.arguments import unknown
+from gangopt.base.checks import integer
 from gangopt.base.errors import InputError
 from gangopt.base.interrupts import unless_interrupted
+from gangopt.base.types import Floats
 from gangopt.catalogue import load
 from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.reporting.experiment import ExperimentTable
@@ -81,11 +82,11 @@ def with_error(instance: AllocationInstance, kind: str, error: float, rng: np.ra
     return wrong
 
 
-def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _signs(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return np.where(rng.random(shape) < 0.5, -1.0, 1.0)
 
 
-def _scaled(instance: AllocationInstance, factor: NDArray[np.float64]) -> AllocationInstance:
+def _scaled(instance: AllocationInstance, factor: Floats) -> AllocationInstance:
     tables = _own_tables(instance)
     at = np.flatnonzero(np.array(instance.mode) == "table").tolist()
     return replace(
@@ -96,9 +97,7 @@ def _scaled(instance: AllocationInstance, factor: NDArray[np.float64]) -> Alloca
     )
 
 
-def _speeds(
-    instance: AllocationInstance, factor: NDArray[np.float64], size: NDArray[np.float64], rng: np.random.Generator
-) -> AllocationInstance:
+def _speeds(instance: AllocationInstance, factor: Floats, size: Floats, rng: np.random.Generator) -> AllocationInstance:
     at = np.flatnonzero(np.array(instance.mode) == "table").tolist()
     tables = tuple(
         speeds * (1 + size[j] * _signs(rng, speeds.shape)) for j, speeds in zip(at, _own_tables(instance), strict=True)
@@ -106,7 +105,7 @@ def _speeds(
     return replace(instance, theta=instance.theta * factor, tables=tables, **_table_fields(instance, at))
 
 
-def _own_tables(instance: AllocationInstance) -> list[NDArray[np.float64]]:
+def _own_tables(instance: AllocationInstance) -> list[Floats]:
     """Return one table per job of mode table, so that jobs with a shared table get independent errors."""
     return [instance.tables[t] for t in instance.table.tolist() if t >= 0]
 
@@ -152,8 +151,7 @@ def prediction_error(
     ----------
     Optimus (EuroSys'18), section 6.4 of the paper, figure 15.
     """
-    if not 1 <= seeds <= 10_000:
-        raise InputError(f"seeds must be from 1 to 10,000 (got {seeds})")
+    integer("seeds", seeds, 1, 10_000)
     rows: list[dict[str, Any]] = []
     for item in instances:
         true = load(item) if isinstance(item, str) else item

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer
 from gangopt.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
 from gangopt.experiments.traces import Setting, lines, replays, settings, trace
 from gangopt.instances.workload.workload import Workload
@@ -102,9 +102,8 @@ def themis_contention(
     ----------
     THEMIS (NSDI 2020), figure 14.
     """
-    wrong = next((value for value in contentions if not 1 <= value <= 64), None)
-    if wrong is not None:
-        raise InputError(f"contention must be an integer from 1 to 64 (got {wrong})")
+    for value in contentions:
+        integer("contention", value, 1, 64)
     costs = slowdowns(across_machines, across_racks)
     chosen = settings(SETTINGS, workload, cluster)[0]
     whole, n_gpus = resolve_cluster(chosen.cluster)

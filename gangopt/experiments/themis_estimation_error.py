@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer, number
 from gangopt.experiments.themis_runs import Workload, measures, run
 from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.themis.rounds import RoundSettings
@@ -64,10 +64,8 @@ def themis_estimation_error(
     """
     workload = Workload() if workload is None else workload
     for value in errors:
-        if not 0 <= value <= 90:
-            raise InputError(f"themis-estimation-error: X must be from 0 to 90 % (got {value:g})")
-    if not 1 <= seeds <= 1000:
-        raise InputError(f"themis-estimation-error: seeds must be from 1 to 1,000 (got {seeds})")
+        number("X", value, 0, 90, "%")
+    integer("seeds", seeds, 1, 1000)
     settings = RoundSettings(fairness=fairness, lease=60.0 * lease)
     rows: list[dict[str, Any]] = []
     for error in sorted({0.0, *errors}):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gangopt.base.checks import number
 from gangopt.base.errors import InputError
 from gangopt.experiments.themis_fairness import NOTES, POLICIES, figures, slowdowns
 from gangopt.experiments.traces import Setting, lines, replays, settings, trace
@@ -58,8 +59,7 @@ def with_share(workload: Workload, share: float, seed: int) -> Workload:
     """
     import polars as pl
 
-    if not 0 <= share <= 1:
-        raise InputError(f"share must be from 0 to 1 (got {share:g})")
+    number("share", share, 0, 1)
     owners = [app if app is not None else f"\0{job}" for job, app in enumerate(workload.texts("app"))]
     apps = list(dict.fromkeys(owners))
     order = np.random.default_rng(seed).permutation(len(apps))

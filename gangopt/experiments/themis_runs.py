@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer, number
 from gangopt.instances.finish_time import jain
 from gangopt.solvers.themis.rounds import Rounds, RoundSettings, run_rounds
 from gangopt.solvers.themis.rounds_apps import SingleJobApp
@@ -54,8 +54,7 @@ class Workload:
 
     def __post_init__(self) -> None:
         named_cluster(self.cluster)
-        if not (isinstance(self.apps, int) and 1 <= self.apps <= 200):
-            raise InputError(f"apps must be an integer from 1 to 200 (got {self.apps})")
+        integer("apps", self.apps, 1, 200)
         for field, low, high in (
             ("gap", 0.0, 1e6),
             ("hours", 1e-6, 1e6),
@@ -63,9 +62,7 @@ class Workload:
             ("intensive", 0.0, 1.0),
             ("restart", 0.0, 1e6),
         ):
-            value = getattr(self, field)
-            if not low <= value <= high:
-                raise InputError(f"{field} must be from {low:g} to {high:g} (got {value})")
+            number(field, getattr(self, field), low, high)
 
     def draw(self, seed: int, error: float = 0.0) -> list[SingleJobApp]:
         """Draw the apps of a seed, with estimation errors of their agents.

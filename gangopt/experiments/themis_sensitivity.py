@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer
 from gangopt.experiments.themis_runs import DEMANDS, Workload, measures, run
 from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.themis.rounds import RoundSettings
@@ -86,8 +86,7 @@ def themis_sensitivity(
     THEMIS (NSDI'20), section 6.4 of the paper and figure 19.
     """
     workload = Workload() if workload is None else workload
-    if not 1 <= seeds <= 1000:
-        raise InputError(f"themis-sensitivity: seeds must be from 1 to 1,000 (got {seeds})")
+    integer("seeds", seeds, 1, 1000)
     settings = [RoundSettings(fairness=f, lease=60.0 * lease) for lease in leases for f in knobs]
     rows: list[dict[str, Any]] = []
     for setting in settings:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer, number
 from gangopt.reporting.experiment import ExperimentTable
 from gangopt.solvers.auction.rounding import Rounding
 from gangopt.solvers.themis.rounds import RoundSettings, run_rounds
@@ -78,18 +78,14 @@ class Setting:
     rounding: str = "floor"
 
     def __post_init__(self) -> None:
-        for field, low, high in (("apps", 1, 64), ("demand", 1, 64)):
-            if not low <= getattr(self, field) <= high:
-                raise InputError(f"{field} must be an integer from {low} to {high} (got {getattr(self, field)})")
-        for field, above, most in (("work", 0, 1e6), ("lease", 0, 1e6)):
-            if not above < getattr(self, field) <= most:
-                raise InputError(f"{field} must be > {above} and <= {most:g} (got {getattr(self, field)})")
+        for field in ("apps", "demand"):
+            integer(field, getattr(self, field), 1, 64)
+        for field in ("work", "lease"):
+            number(field, getattr(self, field), high=1e6, above=0)
         if self.rounding not in ROUNDINGS:
             raise unknown("rounding", self.rounding, list(ROUNDINGS))
-        if not 1 <= self.across <= 100:
-            raise InputError(f"across must be from 1 to 100 (got {self.across})")
-        if not 0 <= self.fairness <= 1:
-            raise InputError(f"fairness must be from 0 to 1 (got {self.fairness})")
+        number("across", self.across, 1, 100)
+        number("fairness", self.fairness, 0, 1)
 
     @property
     def ideal(self) -> Fraction:
@@ -149,13 +145,11 @@ def themis_truth_telling(
     """
     setting = Setting() if setting is None else setting
     for value in lies:
-        if not 0 <= value <= 100:
-            raise InputError(f"themis-truth-telling: X must be from 0 to 100 % (got {value:g})")
+        number("X", value, 0, 100, "%")
     for kind in kinds:
         if kind not in KINDS:
             raise unknown("lie", kind, list(KINDS))
-    if not 1 <= seeds <= 1000:
-        raise InputError(f"themis-truth-telling: seeds must be from 1 to 1,000 (got {seeds})")
+    integer("seeds", seeds, 1, 1000)
     rows: list[dict[str, Any]] = []
     notes = [*_notes(setting)]
     for kind in KINDS:

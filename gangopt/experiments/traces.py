@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gangopt.base.checks import integer
 from gangopt.base.errors import InputError
 from gangopt.replays.contest import contest
 from gangopt.replays.run import resolve_cluster
@@ -122,8 +123,8 @@ def trace(setting: Setting, *, jobs: int | None = None, seed: int = 0) -> Trace:
         If the workload or the cluster is unknown or defective, the workload has no jobs, or `jobs` is out of range.
     """
     jobs = setting.jobs if jobs is None else jobs
-    if jobs is not None and not 1 <= jobs <= MAX_JOBS:
-        raise InputError(f"jobs must be from 1 to {MAX_JOBS:,} (got {jobs})")
+    if jobs is not None:
+        integer("jobs", jobs, 1, MAX_JOBS)
     cluster, n_gpus = resolve_cluster(setting.cluster)
     workload = _load(setting.workload, jobs, seed)
     if jobs is not None:

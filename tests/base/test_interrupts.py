@@ -79,7 +79,7 @@ def test_prediction_error_refuses_an_exact_row_that_is_not_proven(monkeypatch):
         return dataclasses.replace(found, termination="time_limit", bound=0.9 * found.bound) if calls[1:] else found
 
     monkeypatch.setattr(allocation, "exact", late)
-    with pytest.raises(gangopt.InputError, match="the optimum was not proven within the time limit"):
+    with pytest.raises(gangopt.InputError, match="optimum not proven within the time limit"):
         prediction_error([ALLOCATION], errors=(0.15,), kinds=("steps",), methods=("exact",), seeds=1)
 
 

@@ -71,7 +71,7 @@ def test_prediction_error(capsys):
         ),
         (("prediction-error", "--errors", "30,x"), "--errors must be numbers separated"),
         (("no-such-experiment",), "unknown experiment 'no-such-experiment'"),
-        (("prediction-error", "--kinds", "loss", "--errors", "10"), "kind: 'loss'"),
+        (("prediction-error", "--kinds", "loss", "--errors", "10"), "unknown kind of error 'loss'"),
     ],
 )
 def test_bad_input(arguments, message):

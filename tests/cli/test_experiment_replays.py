@@ -32,7 +32,7 @@ def test_tables_of_an_own_log(name, count, log, tmp_path, capsys):
     assert record["experiment"] == name
     assert len(record["rows"]) == count
     assert {row["workload"] for row in record["rows"]} == {"log.csv"}
-    assert record["notes"][0] == "log.csv: log, 30 jobs on 64 GPUs, only counted"
+    assert record["notes"][0] == "log.csv: log, 30 jobs on 64 GPUs without machines"
     assert picture.stat().st_size > 1000
     assert len(table.read_text().splitlines()) == count + 1
 
@@ -73,15 +73,15 @@ def test_themis(capsys):
         (("tiresias-table1", "--workload", "none.csv"), "none.csv"),
         (("tiresias-table5", "--cluster", "none"), "none"),
         (("tiresias-table5", "--cluster", "0"), "cluster=0: at least one GPU"),
-        (("tiresias-sensitivity", "--jobs", "0"), "jobs: 0, 1 to 1,000,000"),
+        (("tiresias-sensitivity", "--jobs", "0"), r"jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
         (("tiresias-sensitivity", "--seed", "-1"), "seed"),
         (("gittins-curve", "--services", "4,x"), "--services must be numbers separated by commas"),
-        (("gittins-curve", "--thresholds", "5,4"), "thresholds: 5, 4; ascending"),
+        (("gittins-curve", "--thresholds", "5,4"), r"thresholds must be > 0 GPU s and ascending \(got 5, 4\)"),
         (("gittins-curve", "--services", "4", "--workload", "workload/philly-like"), "cannot be given together"),
-        (("optimus-replay", "--draws", "0"), "draws: 0"),
+        (("optimus-replay", "--draws", "0"), r"draws must be an integer from 1 to 1000 \(got 0\)"),
         (("themis-fairness", "--policies", "srsf,"), "unknown policy ''"),
         (("themis-contention", "--contentions", "0.5"), "--contentions must be integers from 1"),
-        (("themis-network-share", "--shares", "120"), "share: 1.2, 0 to 1 is allowed"),
+        (("themis-network-share", "--shares", "120"), r"share must be a number from 0 to 1 \(got 1\.2\)"),
     ],
 )
 def test_bad_input(arguments, message):

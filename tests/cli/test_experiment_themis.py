@@ -29,10 +29,10 @@ def test_table_as_json_and_picture(command, options, rows, capsys, tmp_path):
     [
         (["themis-sensitivity", "--knobs", "2"], "f=2"),
         (["themis-sensitivity", "--leases", "ten"], "numbers separated by commas"),
-        (["themis-estimation-error", "--errors", "99"], "0 to 90 is allowed"),
-        (["themis-estimation-error", "--apps", "0"], "apps: 0"),
-        (["themis-sensitivity", "--restart", "-1"], "restart: -1"),
-        (["themis-estimation-error", "--restart", "-1"], "restart: -1"),
+        (["themis-estimation-error", "--errors", "99"], "X must be a number from 0 to 90 % (got 99.0)"),
+        (["themis-estimation-error", "--apps", "0"], "apps must be an integer from 1 to 200 (got 0)"),
+        (["themis-sensitivity", "--restart", "-1"], "restart must be a number from 0 to 1,000,000 (got -1.0)"),
+        (["themis-estimation-error", "--restart", "-1"], "restart must be a number from 0 to 1,000,000 (got -1.0)"),
         (["themis-sensitivity", "--cluster", "nowhere"], "unknown cluster"),
     ],
 )

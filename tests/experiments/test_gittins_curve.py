@@ -52,11 +52,11 @@ def test_picture():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"points": 1}, "points: 1, 2 to 10,000 are allowed"),
-        ({"thresholds": (4, 4)}, "thresholds: 4, 4; ascending GPU s above 0 are needed"),
-        ({"thresholds": ()}, "ascending GPU s above 0 are needed"),
-        ({"thresholds": (0,)}, "thresholds: 0; ascending"),
-        ({"thresholds": (float("nan"),)}, "thresholds: nan; ascending"),
+        ({"points": 1}, r"points must be an integer from 2 to 10,000 \(got 1\)"),
+        ({"thresholds": (4, 4)}, r"thresholds must be > 0 GPU s and ascending \(got 4, 4\)"),
+        ({"thresholds": ()}, r"ascending \(got none\)"),
+        ({"thresholds": (0,)}, r"ascending \(got 0\)"),
+        ({"thresholds": (float("nan"),)}, r"ascending \(got nan\)"),
         ({"services": ()}, "the distribution of service is empty"),
         ({"services": (4, -1)}, "holds -1; finite GPU s above 0"),
         ({"workload": "workload/none"}, "unknown workload"),

@@ -67,7 +67,7 @@ def test_picture(table):
 
 @pytest.mark.parametrize(
     ("names", "message"),
-    [((), "no instances given"), (("allocation/optimus-testbed",), "is of decision allocation, interval is needed")],
+    [((), "no instances given"), (("allocation/optimus-testbed",), r"must be an interval instance \(got allocation\)")],
 )
 def test_refused(names, message):
     with pytest.raises(InputError, match=message):

@@ -59,13 +59,13 @@ def test_restarts_cost_time():
         optimus_replay("workload/optimus-uniform?seed=4", policies=("optimus",), restart=value) for value in (0.0, 60.0)
     )
     assert dear.rows[0]["mean JCT"] > free.rows[0]["mean JCT"]
-    assert "every start but a job's first costs 60 s" in dear.notes
+    assert "every start of a job except its first costs 60 s" in dear.notes
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"draws": 0}, "draws: 0, 1 to 1,000 are allowed"),
+        ({"draws": 0}, r"draws must be an integer from 1 to 1000 \(got 0\)"),
         ({"restart": -1.0}, "overheads: restart is -1.0"),
         ({"policies": ("optimum",)}, "unknown policy 'optimum'"),
         (

@@ -122,10 +122,10 @@ def test_picture(table):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"instances": ["interval/fragments"]}, "is of decision interval, allocation is needed"),
-        ({"errors": [1.0]}, "error: 1, 0 or more and below 1"),
-        ({"kinds": ["loss"]}, "kind: 'loss', allowed: steps, speed, both, coefficients"),
-        ({"seeds": 0}, "seeds: 0, 1 to 10,000"),
+        ({"instances": ["interval/fragments"]}, r"must be an allocation instance \(got interval\)"),
+        ({"errors": [1.0]}, r"error must be >= 0 and < 1 \(got 1\)"),
+        ({"kinds": ["loss"]}, "unknown kind of error 'loss'; known: steps, speed, both, coefficients"),
+        ({"seeds": 0}, r"seeds must be an integer from 1 to 10,000 \(got 0\)"),
         ({"methods": ["greedy"]}, "unknown method of allocation 'greedy'"),
     ],
 )
@@ -135,5 +135,5 @@ def test_refused(arguments, message):
 
 
 def test_no_optimum_proven_in_time():
-    with pytest.raises(InputError, match="the optimum was not proven within the time limit"):
+    with pytest.raises(InputError, match="optimum not proven within the time limit"):
         prediction_error(["allocation/random?jobs=400&nodes=200"], seeds=1, time_limit=1e-9)

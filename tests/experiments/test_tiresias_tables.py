@@ -110,5 +110,5 @@ def test_bad_input(experiment):
         experiment("workload/none")
     with pytest.raises(InputError, match="jobs are larger than the cluster of 1 GPU"):
         experiment("workload/tiresias-testbed", 1)
-    with pytest.raises(InputError, match="jobs: 0, 1 to 1,000,000 are allowed"):
+    with pytest.raises(InputError, match="jobs must be an integer from 1 to 1,000,000"):
         experiment(jobs=0)

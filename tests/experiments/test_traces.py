@@ -42,7 +42,7 @@ def test_load_is_work_over_capacity_while_jobs_arrive():
     span = given.workload.arrival[-1] - given.workload.arrival[0]
     assert given.workload.gpu_seconds.sum() / (4 * span) == pytest.approx(2.0)
     assert np.array_equal(given.workload.duration, made().duration)
-    assert given.note() == "made: made, 3 jobs on 4 GPUs, only counted, arrivals scaled to load 2"
+    assert given.note() == "made: made, 3 jobs on 4 GPUs without machines, arrivals scaled to load 2"
 
 
 def test_note_of_machines():
@@ -61,7 +61,7 @@ def test_policies_that_cannot_be_fed_are_left_out_with_the_reason():
     found, missing = replays(trace(Setting(made(), 4)), ["fifo", "optimus"])
     assert list(found) == ["fifo"]
     assert len(missing) == 1
-    assert missing[0].startswith("made: optimus is left out: workload made: 3 of 3 jobs have no speed")
+    assert missing[0].startswith("made: optimus skipped: workload made: 3 of 3 jobs have no speed")
 
 
 def test_an_interrupted_experiment_is_no_table(monkeypatch):
@@ -76,10 +76,10 @@ def test_an_interrupted_experiment_is_no_table(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: trace(Setting(made(), 4), jobs=0), "jobs: 0, 1 to 1,000,000 are allowed"),
+        (lambda: trace(Setting(made(), 4), jobs=0), r"jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
         (lambda: trace(Setting(made(), 0)), "cluster=0: at least one GPU is needed"),
         (lambda: trace(Setting("workload/none", 4)), "unknown workload 'workload/none'"),
-        (lambda: trace(Setting(made().slice(start=50), 4)), "made: the workload has no jobs; at least one is needed"),
+        (lambda: trace(Setting(made().slice(start=50), 4)), "made: the workload must have at least one job"),
         (lambda: replays(trace(Setting(made(), 1)), ["fifo"]), "made: no policy can be replayed; fifo: 1 of 3 jobs"),
         (lambda: replays(trace(Setting(made(), 4)), ["fif"]), "unknown policy 'fif'"),
         (
