@@ -1,1 +1,1 @@
-"""Online replay: a workload under a policy, event by event."""
+"""Event-driven replay of a workload under an online policy."""

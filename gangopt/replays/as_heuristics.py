@@ -1,4 +1,4 @@
-"""Schedules that online policies make: each one is a replay of the instance's jobs under the policy."""
+"""Heuristics of problem `schedule` that replay the instance's jobs under an online policy."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 __all__ = ["fifo", "gittins", "las", "replayed", "sf", "srsf", "srtf", "tiresias_g"]
 
 INTERVAL = 60.0
-"""s between two looks of policies that look at attained service, where the instance has no slot."""
+"""Default interval of policies that re-evaluate attained service, for instances without a slot; s."""
 
 
 def replayed(instance: ScheduleInstance, policy: Policy) -> ScheduleSolution:
-    """Return the schedule that a policy makes of the instance's jobs, without overheads.
+    """Return the schedule of the instance's jobs under a policy, without overheads.
 
-    On machines every gang takes the fewest that could hold it (rule `consolidated`), or waits. Weights are unknown to
-    the policies. Ties are broken by arrival and then by the instance's order.
+    On machines, every gang uses the fewest machines that could hold it (rule `consolidated`) or waits. Policies do not
+    see weights. Ties are broken by arrival, then by the instance's order.
 
     Parameters
     ----------
     instance : ScheduleInstance
-        The jobs.
+        Instance to schedule.
     policy : Policy
-        What a replay takes.
+        Policy of the replay.
 
     Raises
     ------
     NoSolutionError
-        If the policy starts or stops a job within a slot of the instance.
+        If the policy starts or stops a job inside a slot of the instance.
     """
     from gangopt.instances.workload.job_table import Gangs
     from gangopt.replays.costs import Overheads
     from gangopt.replays.engine import Engine
     from gangopt.replays.ready import check_durations, check_sizes
 
-    # not by `replay`, whose workloads are polars frames: solving must leave the process able to fork
+    # `replay` needs polars, which would keep the process from forking safely after a solve
     jobs = Gangs(instance.arrival, instance.gpus, instance.duration)
     check_durations(jobs)
     cluster = _cluster(instance.machines) if instance.machines else None
@@ -53,7 +53,7 @@ def replayed(instance: ScheduleInstance, policy: Policy) -> ScheduleSolution:
     solution = ScheduleSolution(_runs(engine.log, jobs.order.tolist()))
     within = [item for item in instance.check(solution) if item.rule == "whole_slots"]
     if within:
-        raise NoSolutionError(f"{policy.name} does not keep to the slots of {instance.name}: {within[0]}")
+        raise NoSolutionError(f"{policy.name} violates the slots of {instance.name}: {within[0]}")
     return solution
 
 
@@ -65,7 +65,7 @@ def _cluster(machines: tuple[int, ...]) -> Cluster:
 
 
 def _runs(log: Log, order: list[int]) -> tuple[tuple[Run, ...], ...]:
-    """Return the runs of every job of the instance; `order` has its index for each job of the log."""
+    """Return the runs of every job of the instance; `order` maps jobs of the log to jobs of the instance."""
     from gangopt.replays.log import EVENTS
 
     runs: list[list[Run]] = [[] for _ in order]
@@ -82,12 +82,12 @@ def _runs(log: Log, order: list[int]) -> tuple[tuple[Run, ...], ...]:
 
 
 def srsf(instance: ScheduleInstance) -> ScheduleSolution:
-    """Return the schedule of the least remaining time times GPUs first.
+    """Schedule by shortest remaining service (time times GPUs) first.
 
     Parameters
     ----------
     instance : ScheduleInstance
-        The jobs.
+        Instance to schedule.
 
     References
     ----------
@@ -99,35 +99,35 @@ def srsf(instance: ScheduleInstance) -> ScheduleSolution:
 
 
 def srtf(instance: ScheduleInstance) -> ScheduleSolution:
-    """Return the schedule of the least remaining time first; as `srsf`."""
+    """Schedule by shortest remaining time first, otherwise like `srsf`."""
     from gangopt.replays.policies.order import ShortestRemainingTime
 
     return replayed(instance, ShortestRemainingTime())
 
 
 def sf(instance: ScheduleInstance) -> ScheduleSolution:
-    """Return the schedule of the fewest GPUs first; as `srsf`."""
+    """Schedule by fewest GPUs first, otherwise like `srsf`."""
     from gangopt.replays.policies.order import SmallestFirst
 
     return replayed(instance, SmallestFirst())
 
 
 def fifo(instance: ScheduleInstance) -> ScheduleSolution:
-    """Return the schedule in order of arrival without preemption; a job that does not fit holds up all after it."""
+    """Schedule in order of arrival, without preemption and with head-of-line blocking."""
     from gangopt.replays.policies.order import Fifo
 
     return replayed(instance, Fifo())
 
 
 def las(instance: ScheduleInstance, *, interval: float | None = None) -> ScheduleSolution:
-    """Return the schedule of the least attained service first (2D-LAS).
+    """Schedule by least attained service first (2D-LAS).
 
     Parameters
     ----------
     instance : ScheduleInstance
-        The jobs.
+        Instance to schedule.
     interval : float or None, optional
-        S between two looks at the services; None is the instance's slot, or 60 s without one.
+        Time between re-evaluations, s; None for the instance's slot, or 60 s without one.
 
     References
     ----------
@@ -139,20 +139,20 @@ def las(instance: ScheduleInstance, *, interval: float | None = None) -> Schedul
 
 
 def gittins(instance: ScheduleInstance, *, interval: float | None = None) -> ScheduleSolution:
-    """Return the schedule of the greatest Gittins index first (2D-Gittins, formula as printed).
+    """Schedule by largest Gittins index first (2D-Gittins, formula as printed).
 
-    The distribution of services is that of the instance's own jobs.
+    The service distribution is that of the instance's own jobs.
 
     Parameters
     ----------
     instance : ScheduleInstance
-        The jobs.
+        Instance to schedule.
     interval : float or None, optional
-        As in `las`.
+        Time between re-evaluations, s, as in `las`.
 
     References
     ----------
-    Tiresias (NSDI 2019), pseudocode 1. Its figure 7 shows another schedule, which `tiresias_g` makes.
+    Tiresias (NSDI 2019), pseudocode 1. Its figure 7 shows another schedule, that of `tiresias_g`.
     """
     from gangopt.replays.policies.service import Gittins
 
@@ -166,18 +166,18 @@ def _interval(instance: ScheduleInstance, interval: float | None) -> float:
 
 
 def tiresias_g(instance: ScheduleInstance, *, thresholds: str = "3600") -> ScheduleSolution:
-    """Return the schedule of the discretised 2D-Gittins policy: queues by attained service, the index within each.
+    """Schedule by discretised 2D-Gittins: queues by attained service, Gittins index within each.
 
     Parameters
     ----------
     instance : ScheduleInstance
-        The jobs.
+        Instance to schedule.
     thresholds : str, optional
-        GPU s at which a job falls to the next queue, joined by `+`.
+        Attained services at which a job moves to the next queue, GPU s joined by `+`.
 
     References
     ----------
-    Tiresias (NSDI 2019), section 3.2.3; with the threshold 4, the schedule that figure 7 calls 2D-Gittins.
+    Tiresias (NSDI 2019), section 3.2.3; threshold 4 gives the schedule called 2D-Gittins in figure 7.
     """
     from gangopt.replays.policies import tiresias
 

@@ -1,4 +1,4 @@
-"""What must hold in every replay, whatever the policy: nothing is used twice and nothing is lost."""
+"""Invariants of every replay: no GPU is used twice and no work is lost."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from gangopt.replays.state import State
 __all__ = ["check_end", "check_event"]
 
 _WORK_TOLERANCE = 1e-6
-"""Work done may differ from work asked by this much times the larger of 1 s and the work, and by the resolution."""
+"""Tolerance of work done, relative to the larger of 1 s and the work, in addition to the resolution."""
 
 
 def check_event(state: State, started: Sequence[int], policy: str) -> None:
-    """Check that the GPUs held and free add up, on every machine too, and that gangs are whole.
+    """Check that held and free GPUs add up, in total and per machine, and that gangs are complete.
 
     Parameters
     ----------
     state : State
-        After the event.
+        State after the event.
     started : sequence of int
-        Jobs that began to run at it.
+        Jobs that started at the event.
     policy : str
         Name of the policy.
 
     Raises
     ------
     SolverError
-        Names the policy, the time and the rule.
+        If not; names the policy, the time and the violation.
     """
     running = state.running
     held = int(state.held[running].sum())
     if held + state.n_free != state.n_gpus or state.n_free < 0:
-        raise _fault(state, policy, f"{held} GPUs are held and {state.n_free} free of {state.n_gpus}")
+        raise _fault(state, policy, f"{held} GPUs held + {state.n_free} free != {state.n_gpus} GPUs")
     if state.machines is None:
         return
     for job in started:
         if sum(count for _, count in state.place[job]) != state.held[job]:
-            raise _fault(state, policy, f"job {state.workload.ids[job]} runs on a part of its gang")
+            raise _fault(state, policy, f"job {state.workload.ids[job]} runs on part of its gang")
     free = state.machines.free
     if (free < 0).any() or int(free.sum()) != state.n_free:
-        raise _fault(state, policy, f"machines count {int(free.sum())} free GPUs, the cluster {state.n_free}")
+        raise _fault(state, policy, f"{int(free.sum())} free GPUs on machines != {state.n_free} free GPUs in total")
 
 
 def check_end(state: State, policy: str) -> None:
-    """Check that all GPUs are free at the end and that every job has done exactly the work it asked for.
+    """Check that all GPUs are free at the end and that every job did exactly its work.
 
     Raises
     ------
     SolverError
-        Names the policy, the time and the rule.
+        If not; names the policy, the time and the violation.
     """
     if state.n_free != state.n_gpus or (
         state.machines is not None and (state.machines.free != state.machines.capacity).any()
@@ -65,7 +65,7 @@ def check_end(state: State, policy: str) -> None:
     if wrong.any():
         job = int(np.argmax(wrong))
         raise _fault(
-            state, policy, f"job {state.workload.ids[job]} did {done[job]} s of {state.duration[job]} s of work"
+            state, policy, f"job {state.workload.ids[job]} did {done[job]} s of work instead of {state.duration[job]} s"
         )
 
 

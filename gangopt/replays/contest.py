@@ -1,4 +1,4 @@
-"""Several policies on one workload, side by side, against the best that any scheduler could have done."""
+"""Comparison of several policies on one workload, with a lower bound for any scheduler."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.base.arguments import unknown
+from gangopt.base.checks import integer
 from gangopt.base.errors import InputError, NoSolutionError
 from gangopt.replays.ready import ignored_demands
 from gangopt.replays.result import Replay
@@ -30,23 +31,23 @@ __all__ = ["Contest", "Entry", "contest"]
 
 ExecutorName = Literal["serial", "processes"]
 OnProgress = Callable[[str, int, int, float], None]
-"""Called with (policy, ended jobs, all jobs, the replay's time in s)."""
+"""Called with policy, number of ended jobs, number of jobs, and simulated time in s."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One policy's part in a contest.
+    """Result of one policy in a contest.
 
     Attributes
     ----------
     policy : str
-        As it was named.
+        Name of the policy as given.
     replay : Replay or None
-        What it did, None where it could not be replayed.
+        Replay of the workload, None if the policy was skipped or failed.
     reason : str or None
-        Why not.
+        Reason why there is no replay.
     lost : bool
-        Whether its worker process died, so that it can succeed another time.
+        Whether the worker process died, so that another attempt can succeed.
     """
 
     policy: str
@@ -57,26 +58,26 @@ class Entry:
 
 @dataclass(frozen=True)
 class Contest:
-    """Policies on one workload.
+    """Replays of one workload under several policies.
 
     Attributes
     ----------
     workload : Workload
-        The jobs.
+        Replayed jobs.
     cluster : str
-        Name of the cluster, empty where GPUs were only counted.
+        Name of the cluster, empty for a number of GPUs.
     n_gpus : int
-        GPUs.
+        Number of GPUs.
     asked : tuple of str
-        Policies as they were named.
+        Names of the policies as given.
     entries : tuple of Entry
-        One a policy, in the order asked for; those not reached before an interruption are missing.
+        One entry per policy in the given order, without those left unfinished by an interruption.
     bound : JctBound or None
-        Proven lower bound on the mean completion time of fixed gangs, None if it was not asked for.
+        Proven lower bound on the mean completion time of fixed gangs, None if not requested.
     notices : tuple of Notice
-        What jobs asked for that no replay held them to: GPU types, cores, memory.
+        Requests of jobs that replays ignore: GPU types, cores, memory.
     interrupted : bool
-        Whether Ctrl-C ended it.
+        Whether Ctrl-C ended the contest.
     """
 
     workload: Workload
@@ -90,16 +91,16 @@ class Contest:
 
     @property
     def missing(self) -> list[str]:
-        """Policies that an interruption left unfinished."""
+        """Policies left unfinished by an interruption."""
         found = {item.policy for item in self.entries}
         return [name for name in self.asked if name not in found]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a policy: its metrics, the improvement on the first policy, and the gap to the bound.
+        """Return one row per policy: its metrics, the improvement over the first policy, and the gap to the bound.
 
-        `improvement` is the mean completion time of the first policy that was replayed over the row's. `jct_bound` and
-        `jct_gap` are None where a policy changed numbers of GPUs or made jobs faster than the log has them, so that the
-        bound does not hold for it.
+        `improvement` is the mean completion time of the first replayed policy divided by that of the row. `jct_bound`
+        and `jct_gap` are None if the policy changed numbers of GPUs or ran jobs faster than logged, because the bound
+        does not apply then.
         """
         first = next((item.replay for item in self.entries if item.replay is not None), None)
         return [self._row(item, first) for item in self.entries]
@@ -137,42 +138,48 @@ def contest(
     workers: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Contest:
-    """Replay a workload under several policies and bound what any of them could have reached.
+    """Replay a workload under several policies and compute a lower bound for any scheduler.
 
     Parameters
     ----------
-    workload, cluster : Workload, str or Path or Cluster, str, Path or int
-        As for `gangopt.replay`.
+    workload : Workload, str or Path
+        Workload, as for `gangopt.replay`.
+    cluster : Cluster, str, Path or int
+        Cluster, as for `gangopt.replay`.
     policies : sequence of Policy or str
-        Names with arguments or objects, as for `gangopt.replay`; objects count by their `name`.
-    overheads, placement, seed : Overheads or None or str or None or int, optional
-        As for `gangopt.replay`.
+        Names with options, or objects, which are identified by their `name`.
+    overheads : Overheads or None, optional
+        Overheads, as for `gangopt.replay`.
+    placement : str or None, optional
+        Placement rule, as for `gangopt.replay`.
+    seed : int, optional
+        Random seed of the policies.
     bound : bool, optional
         Whether to compute the lower bound on the mean completion time.
     executor : ExecutorName, optional
-        `serial`, or `processes` for one process a policy.
+        `serial`, or `processes` for one process per policy.
     workers : int or None, optional
-        Processes at a time, None for as many as there are CPUs.
+        Number of processes, None for the number of CPUs.
     on_progress : OnProgress or None, optional
-        Told of the events of a replay; with `processes` only of its end.
+        Called during each replay; with `processes` only at its end.
 
     Returns
     -------
     Contest
-        After Ctrl-C with the policies that were finished.
+        Results; after Ctrl-C those of the finished policies.
 
     Raises
     ------
     InputError
-        If no policy is named, one is unknown, named twice or cannot be sent to another process, or the workload,
-        the cluster, the executor or the placement is not acceptable. A policy that this workload cannot feed is an
-        entry with its reason instead.
+        If there is no policy, one is unknown, duplicate or cannot be sent to another process, or if the workload, the
+        cluster, the executor or the placement is invalid. A policy that requires columns the workload lacks is an entry
+        with its reason instead.
     """
     if executor not in {"serial", "processes"}:
         raise unknown("executor", executor, ["serial", "processes"])
     chosen = _by_name(policies, executor)
-    if workers is not None and workers < 1:
-        raise InputError(f"workers={workers}: a whole number from 1 is needed")
+    if workers is not None:
+        integer("workers", workers, 1)
     workload = resolve_workload(workload)
     where, n_gpus = _cluster(cluster)
     machines = None if isinstance(where, int) else where
@@ -200,17 +207,17 @@ def contest(
 
 
 def _by_name(policies: Sequence[Policy | str], executor: ExecutorName) -> dict[str, Policy | str]:
-    """Return the policies by what tables call them, in order."""
+    """Return the policies by name, in the given order."""
     chosen: dict[str, Policy | str] = {}
     for policy in policies:
         name = policy_name(policy)
         if name in chosen:
-            raise InputError(f"policy {name} is named twice")
+            raise InputError(f"duplicate policy {name}")
         if executor == "processes" and not isinstance(policy, str):
             _check_picklable(policy, name)
         chosen[name] = policy
     if not chosen:
-        raise InputError("no policy is named; at least one is needed")
+        raise InputError("policies must name at least one policy")
     return chosen
 
 
@@ -229,7 +236,7 @@ def _cluster(given: Cluster | str | Path | int) -> tuple[Cluster | int, int]:
 
 
 def _bound(workload: Workload, n_gpus: int, entries: Iterable[Entry]) -> JctBound | None:
-    """Return the bound; what a policy has attained with the jobs' own gangs is as far as it can rise."""
+    """Return the bound, which the best replay with fixed gangs limits from above."""
     from gangopt.solvers.bounds import workload_jct_bound
 
     if not len(workload):

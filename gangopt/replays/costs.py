@@ -1,11 +1,11 @@
-"""What stopping, starting and spreading a job costs in time."""
+"""Time overheads of starting, restarting and spreading jobs."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gangopt.base.checks import number
 from gangopt.base.errors import InputError
 
 __all__ = ["CHECKPOINT_SECONDS", "Overheads"]
@@ -22,35 +22,35 @@ CHECKPOINT_SECONDS: Mapping[str, float] = {
     "inception3": 14.1,
     "googlenet": 5.7,
 }
-"""Seconds to write a checkpoint, by model: Tiresias (NSDI'19), figure 4."""
+"""Time to write a checkpoint by model, s: Tiresias (NSDI'19), figure 4."""
 
 
 @dataclass(frozen=True)
 class Overheads:
-    """Seconds that a job holds its GPUs without progress, and slowdowns of spread jobs; nothing at all by default.
+    """Time in which a job holds GPUs without progress, and slowdowns of spread jobs; none by default.
 
-    A start costs `start`; a start after a preemption or a change of GPUs costs `restart` beside it, and with
-    `by_model` the checkpoint of the job's model too, which the stop before it wrote.
+    Every start costs `start`. A start after a preemption or a change of GPUs also costs `restart` and, with `by_model`,
+    the time of the checkpoint that the preceding stop wrote.
 
     Attributes
     ----------
     start : float
-        S at every start, as the launch of containers.
+        Delay at every start, e.g. to launch containers, s.
     restart : float
-        S at every start but a job's first, as loading a checkpoint.
+        Additional delay at every start of a job except its first, e.g. to load a checkpoint, s.
     by_model : bool
         Whether a restart also costs the checkpoint of the model (Tiresias, figure 4).
     checkpoints : mapping of str to float
-        S by model, used by `by_model`.
+        Checkpoint time by model for `by_model`, s.
     slowdowns : mapping of str to float
-        Factor on the time of a step by locality (`machine`, `rack`, `cluster`) for every job.
+        Factor on the step time by locality (`machine`, `rack`, `cluster`).
     sensitive_only : bool
-        Whether `slowdowns` holds for jobs that the workload calls network-intensive alone.
+        Whether `slowdowns` applies only to network-intensive jobs of the workload.
 
     Raises
     ------
     InputError
-        If a time is negative or not finite, or a slowdown is not at least 1.
+        If a time is negative or not finite, or a slowdown is less than 1.
     """
 
     start: float = 0.0
@@ -64,16 +64,14 @@ class Overheads:
         times = {"start": self.start, "restart": self.restart}
         times |= {f"checkpoint of {name}": value for name, value in self.checkpoints.items()}
         for name, value in times.items():
-            if not (math.isfinite(value) and value >= 0):
-                raise InputError(f"overheads: {name} is {value}; a finite number of seconds from 0 is needed")
+            number(f"overheads: {name}", value, 0, unit="s")
         for level, value in self.slowdowns.items():
             if level not in {"machine", "rack", "cluster"}:
-                raise InputError(f"overheads: slowdown at {level!r}; localities are machine, rack and cluster")
-            if not (math.isfinite(value) and value >= 1):
-                raise InputError(f"overheads: slowdown at {level} is {value}; a finite number from 1 is needed")
+                raise InputError(f"overheads: slowdown must be of a machine, rack or cluster (got {level!r})")
+            number(f"overheads: slowdown of a {level}", value, 1)
 
     def seconds(self, model: str | None, again: bool) -> float:
-        """Return the seconds without progress at a start.
+        """Return the time without progress at a start, in s.
 
         Parameters
         ----------
@@ -85,7 +83,7 @@ class Overheads:
         Raises
         ------
         InputError
-            If the checkpoint of an unknown model is asked for.
+            If `by_model` is set and the model has no checkpoint time.
         """
         if not again:
             return self.start
@@ -93,17 +91,17 @@ class Overheads:
             return self.start + self.restart
         if model is None or model not in self.checkpoints:
             known = ", ".join(sorted(self.checkpoints))
-            raise InputError(f"overheads: no checkpoint time for the model {model!r}; known are {known}")
+            raise InputError(f"overheads: unknown checkpoint time of model {model!r}; known: {known}")
         return self.start + self.restart + self.checkpoints[model]
 
     def slowdown(self, level: str, sensitive: bool) -> float:
-        """Return the factor on the time of a step.
+        """Return the factor on the step time.
 
         Parameters
         ----------
         level : str
-            Narrowest level that holds the job: `machine`, `rack` or `cluster`.
+            Narrowest topology level that holds the job: `machine`, `rack` or `cluster`.
         sensitive : bool
-            Whether the workload calls the job network-intensive.
+            Whether the job is network-intensive.
         """
         return self.slowdowns.get(level, 1.0) if sensitive or not self.sensitive_only else 1.0

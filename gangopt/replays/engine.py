@@ -1,4 +1,4 @@
-"""The event loop of a replay: arrivals, ends, wishes of the policy, and the checks that nothing is lost."""
+"""Event loop of a replay: arrivals, ends, decisions of the policy, and invariants."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError, SolverError
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.replays.conservation import check_end, check_event
 from gangopt.replays.costs import Overheads
 from gangopt.replays.eviction import settle
@@ -18,7 +18,7 @@ from gangopt.replays.filling import fill
 from gangopt.replays.log import ARRIVE, END, START, STOP, Log
 from gangopt.replays.machines import SURE, Place, rule
 from gangopt.replays.phases import Phases
-from gangopt.replays.records import Floats, Ints, Plan, Policy
+from gangopt.replays.records import Plan, Policy
 from gangopt.replays.state import RUNNING, WAITING, State
 
 if TYPE_CHECKING:
@@ -28,42 +28,42 @@ if TYPE_CHECKING:
 __all__ = ["Engine"]
 
 Progress = Callable[[int, int, float], None]
-"""Called with (ended jobs, all jobs, the replay's time in s)."""
+"""Called with number of ended jobs, number of jobs, and simulated time in s."""
 
 _MOST_IDLE = 1000
-"""Times that a policy may be asked in a row without running any job when none is to arrive."""
+"""Max. consecutive decisions without a running or pending job."""
 
 _NOT_PRESENT = np.array([status not in {WAITING, RUNNING} for status in range(4)])
-"""Whether a job of each status is one that no plan may name."""
+"""Whether a plan must not contain jobs of each status."""
 
-_LOOK_EVERY = 1000
-"""Times that a policy may be asked without arrival or end before it is checked that jobs progress."""
+_CHECK_EVERY = 1000
+"""Consecutive decisions without an arrival or end after which the progress of jobs is checked."""
 
 
 class Engine:
-    """Replays one workload under one policy.
+    """Simulator of one workload under one policy.
 
-    At equal times ends come first, then arrivals, and the policy is asked once. Times are equal where they are closer
-    than the state's resolution; the latest of them is then the time of the event, so that nothing happens too early.
+    At equal times, ends precede arrivals and the policy decides once. Times closer than the state's resolution are
+    equal; the event then takes place at the latest of them, so that nothing happens too early.
 
     Parameters
     ----------
     workload : JobTable
-        The jobs, every one with a duration and no larger than the cluster.
+        Jobs, each with a duration and no larger than the cluster.
     policy : Policy
-        The scheduler; a deep copy of it is used.
+        Scheduler; a deep copy is used.
     cluster : Cluster or None
-        Machines, or None where GPUs are only counted.
+        Machines, or None for a number of GPUs.
     n_gpus : int
-        GPUs.
+        Number of GPUs.
     overheads : Overheads
-        What starts and spread places cost.
+        Overheads of starts and spread placements.
     placement : str or None, optional
-        Rule of `gangopt.replays.machines.RULES`; None takes the policy's own `placement`, or `packed`.
+        Rule of `gangopt.replays.machines.RULES`; None for the policy's own `placement`, or `packed`.
     seed : int, optional
-        Of the policy's random numbers.
+        Random seed of the policy.
     on_progress : Progress or None, optional
-        Called from time to time.
+        Called after every event.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Engine:
         self._silent, self._left, self._n_starts = 0, math.inf, 0
 
     def run(self) -> None:
-        """Replay to the end of the last job.
+        """Simulate until the last job ends.
 
         Raises
         ------
         InputError
-            If the policy returns a plan that cannot be followed, or leaves jobs waiting for ever.
+            If the policy returns an invalid plan or never starts some jobs.
         SolverError
-            If a rule of conservation breaks: a fault of the engine, named with its event.
+            If an invariant is violated, i.e. on a defect of the engine.
         """
         state, n = self.state, len(self.state.gpus)
         idle = 0
@@ -115,7 +115,7 @@ class Engine:
                 self.log.add_all(state.now, ARRIVE, state.arrived, state.gpus[state.arrived])
             plan = self.policy.decide(state)
             self._follow(plan)
-            self._wake = self._wish(plan)
+            self._wake = self._wake_time(plan)
             idle = 0 if len(state.running) or self._phases.next_arrival() < math.inf else idle + 1
             self._check_progress()
             check_event(state, self._started, self.policy.name)
@@ -124,25 +124,25 @@ class Engine:
         self._finish()
 
     def _check_progress(self) -> None:
-        """Stop a policy that stops jobs before they progress, as a quantum shorter than the cost of a start does."""
+        """Fail if the policy stops jobs before they progress, e.g. with a quantum shorter than the start overhead."""
         state = self.state
         if len(state.ended) or len(state.arrived):
             self._silent, self._left, self._n_starts = 0, math.inf, 0
             return
         self._n_starts += len(self._started)
         self._silent += 1
-        if self._silent % _LOOK_EVERY == 0:
+        if self._silent % _CHECK_EVERY == 0:
             left = float(state.remaining(state.active).sum())
-            # without starts the jobs that run only have not got over the cost of theirs
+            # without new starts, running jobs may still be in their start delay
             if left >= self._left and self._n_starts:
                 raise self._bad_plan(
-                    f"lets no job progress: asked {_LOOK_EVERY} times without any work done; jobs are stopped before "
-                    "they get over the cost of their start"
+                    f"makes no progress: no work done in {_CHECK_EVERY} decisions; jobs are stopped during their start "
+                    "overhead"
                 )
             self._left, self._n_starts = left, 0
 
     def _advance(self) -> bool:
-        """Go to the next moment and end the jobs that are due at it; return whether there is one."""
+        """Advance to the next event and end the jobs that finish there; return whether there is an event."""
         state, running = self.state, self.state.running
         finish = state.finish[running]
         arrival, end = self._phases.next_arrival(), float(finish.min()) if len(running) else math.inf
@@ -162,7 +162,7 @@ class Engine:
         return True
 
     def _follow(self, plan: Plan) -> None:
-        """Stop and start jobs as a plan says."""
+        """Stop and start jobs according to a plan."""
         self._started = []
         state = self.state
         sizes = self._checked(plan)
@@ -185,13 +185,13 @@ class Engine:
             self._start_placed(plan, sizes, waits)
 
     def _may_refuse(self) -> bool:
-        """Return whether a gang may find no place though there are GPUs enough."""
+        """Return whether the placement rule may reject a gang despite enough free GPUs."""
         chosen: Any = self._placement or getattr(self.policy, "placement", "packed")
         rules = (chosen,) if isinstance(chosen, str) else getattr(chosen, "rules", None)
         return rules is None or not SURE.issuperset(rules)
 
-    def _follow_in_place(self, plan: Plan, sizes: Ints, runs: npt.NDArray[np.bool_]) -> None:
-        """Stop and start jobs with their places in hand, so that no job is stopped for one that finds none."""
+    def _follow_in_place(self, plan: Plan, sizes: Ints, runs: Bools) -> None:
+        """Stop and start jobs after placing them, so that no job is stopped for one that cannot be placed."""
         state, order = self.state, plan.order
         assert state.machines is not None
         rates = 1.0 if plan.rates is None else plan.rates
@@ -209,7 +209,7 @@ class Engine:
             self._start(plan, position, int(sizes[position]), place)
 
     def _start_placed(self, plan: Plan, sizes: Ints, waits: Ints) -> None:
-        """Start by priority what can be placed: a gang that fits by count may find no place under a strict rule."""
+        """Start jobs by priority where they can be placed; a strict rule may reject a gang that fits by count."""
         state = self.state
         if plan.skip:
             waits = waits[sizes[waits] <= state.n_free]
@@ -224,7 +224,7 @@ class Engine:
                 return
 
     def _start_counted(self, plan: Plan, positions: Ints, sizes: Ints) -> None:
-        """Start jobs for which there are enough GPUs, all at once."""
+        """Start several jobs at once on a number of GPUs without machines."""
         if not len(positions):
             return
         jobs, gpus = plan.order[positions], sizes[positions]
@@ -232,7 +232,7 @@ class Engine:
         self._begin(jobs, gpus, rates, rates)
 
     def _start(self, plan: Plan, position: int, gpus: int, place: Place) -> None:
-        """Start one job on the GPUs of machines."""
+        """Start one job on GPUs of machines."""
         state, job = self.state, int(plan.order[position])
         asked = 1.0 if plan.rates is None else float(plan.rates[position])
         rate = asked
@@ -274,7 +274,7 @@ class Engine:
             self.state.stop(gone)
 
     def _log_leaving(self, kind: int, jobs: Ints) -> None:
-        """Note that jobs leave their GPUs, and give those of machines back."""
+        """Log that jobs release their GPUs, and return these to their machines."""
         state = self.state
         if state.machines is None:
             self.log.add_all(state.now, kind, jobs, state.held[jobs])
@@ -295,12 +295,12 @@ class Engine:
             place = tuple(sorted((int(m), int(g)) for m, g in plan.places[job].items() if g))
             short = [m for m, g in place if not 0 <= m < len(machines.free) or not 0 < g <= machines.free[m]]
             if short or sum(g for _, g in place) != gpus:
-                raise self._bad_plan(f"places job {self._id(job)} of {gpus} GPUs on {place}, where that is not free")
+                raise self._bad_plan(f"places job {self._id(job)} with {gpus} GPUs on {place}, which are not free")
             return place
         return rule(self._rule(job))(machines, gpus)
 
     def _rule(self, job: int) -> str:
-        """Return the name of the rule by which a job is placed."""
+        """Return the name of the placement rule of a job."""
         chosen: Any = self._placement or getattr(self.policy, "placement", "packed")
         return chosen if isinstance(chosen, str) else chosen(self.state, job)
 
@@ -309,34 +309,38 @@ class Engine:
         return wanted is None or dict(self.state.place[job]) == {m: g for m, g in wanted.items() if g}
 
     def _checked(self, plan: Plan) -> Ints:
-        """Return the GPUs of the jobs of a plan after checking what a policy can do wrong."""
+        """Check a plan and return the GPUs of its jobs."""
         if not isinstance(plan, Plan):
-            raise self._bad_plan(f"returns a {type(plan).__name__} instead of a Plan")
+            raise self._bad_plan(f"must return a Plan (got {type(plan).__name__})")
         state, order = self.state, plan.order
         if not isinstance(order, np.ndarray) or order.ndim != 1 or order.dtype.kind not in "iu":
-            raise self._bad_plan("returns an order that is no array of whole numbers")
+            raise self._bad_plan("must return an order that is an array of integers")
         if not len(order):
             return order.astype(np.int64)
         if not (order.min() >= 0 and order.max() < len(state.gpus)):
-            raise self._bad_plan(f"names a job outside 0..{len(state.gpus) - 1}")
+            raise self._bad_plan(
+                f"must return jobs from 0 to {len(state.gpus) - 1} (got {order.min()} to {order.max()})"
+            )
         places = np.arange(len(order))
         self._position[order] = places
         again = self._position[order] != places
         if again.any():
-            raise self._bad_plan(f"names job {self._id(int(order[np.argmax(again)]))} twice")
+            raise self._bad_plan(f"returns duplicate job {self._id(int(order[np.argmax(again)]))}")
         strange = _NOT_PRESENT[state.status[order]]
         if strange.any():
-            raise self._bad_plan(f"names job {self._id(int(order[np.argmax(strange)]))}, which neither waits nor runs")
+            raise self._bad_plan(
+                f"returns job {self._id(int(order[np.argmax(strange)]))}, which is neither waiting nor running"
+            )
         if plan.gpus is not None and not _whole_above_0(plan.gpus, len(order)):
-            raise self._bad_plan("gives gpus that are not whole numbers above 0, one for each job of the order")
+            raise self._bad_plan("must return gpus that are one integer > 0 per job of the order")
         if plan.rates is not None and not _finite_above_0(plan.rates, len(order)):
-            raise self._bad_plan("gives rates that are not finite numbers above 0, one for each job of the order")
+            raise self._bad_plan("must return rates that are one finite number > 0 per job of the order")
         return state.gpus[order] if plan.gpus is None else np.asarray(plan.gpus, dtype=np.int64)
 
-    def _wish(self, plan: Plan) -> float:
+    def _wake_time(self, plan: Plan) -> float:
         wake = plan.wake(self.state) if callable(plan.wake) else plan.wake
         if not wake > self.state.now:
-            raise self._bad_plan(f"wants to be woken at {wake} s, which is not after now")
+            raise self._bad_plan(f"must return a wake time after now (got {wake} s)")
         return float(wake)
 
     def _bad_plan(self, text: str) -> InputError:
@@ -349,18 +353,20 @@ class Engine:
         state = self.state
         if len(state.active):
             stuck = ", ".join(self._id(job) for job in state.active[:5].tolist())
-            raise self._bad_plan(f"leaves {len(state.active)} jobs waiting for ever: {stuck}")
+            raise self._bad_plan(f"never starts {len(state.active)} waiting jobs: {stuck}")
         check_end(state, self.policy.name)
         if self._phases.n_ended != len(state.gpus):
-            raise SolverError(f"{self.policy.name}: {len(state.gpus) - self._phases.n_ended} jobs were lost")
+            raise SolverError(
+                f"replay of {self.policy.name}: {len(state.gpus) - self._phases.n_ended} jobs never arrived"
+            )
 
 
-def _whole_above_0(values: Any, n: int) -> bool:  # noqa: ANN401 - whatever a policy returned
+def _whole_above_0(values: Any, n: int) -> bool:
     numbers = np.asarray(values)
     return numbers.shape == (n,) and (not n or (numbers.dtype.kind in "iu" and bool((numbers > 0).all())))
 
 
-def _finite_above_0(values: Any, n: int) -> bool:  # noqa: ANN401 - whatever a policy returned
+def _finite_above_0(values: Any, n: int) -> bool:
     numbers = np.asarray(values)
     finite = numbers.shape == (n,) and numbers.dtype.kind in "iuf" and bool(np.isfinite(numbers).all())
     return finite and bool((numbers > 0).all())

@@ -1,4 +1,4 @@
-"""Whom to stop for whom where a placement rule may refuse places that have GPUs enough."""
+"""Victim selection when a placement rule can reject machines with enough free GPUs."""
 
 from __future__ import annotations
 
@@ -7,44 +7,43 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from gangopt.base.types import Bools, Ints
 from gangopt.replays.machines import Machines, Place
-from gangopt.replays.records import Ints
 
 __all__ = ["settle"]
 
 FindPlace = Callable[[Machines, int, int], Place | None]
-"""Called with (free GPUs, position in the order, GPUs)."""
+"""Called with free GPUs, position in the order, and number of GPUs."""
 
 
 def settle(
     machines: Machines, places: Sequence[Place], sizes: Ints, find: FindPlace, *, skip: bool = True
-) -> tuple[npt.NDArray[np.bool_], dict[int, Place]]:
-    """Go through jobs by priority: those that run stay, those that wait are placed, in place of later ones if need be.
+) -> tuple[Bools, dict[int, Place]]:
+    """Keep running jobs and place waiting jobs in order of priority, stopping later jobs if necessary.
 
-    For a gang that finds no place, later jobs that run are stopped: the last ones until there is room, without those
-    of them that are not needed for it. If stopping all of them makes no room, none is stopped.
+    If a gang cannot be placed, later running jobs are stopped from the end of the order until it can, except those that
+    turn out not to be required. If stopping all of them is not enough, none is stopped.
 
     Parameters
     ----------
     machines : Machines
-        Free GPUs beside those of the jobs that run; not changed.
+        Free GPUs, without those of running jobs; not changed.
     places : sequence of Place
-        Of the jobs in order of priority, empty for one that waits.
+        Places of the jobs in order of priority, empty for waiting jobs.
     sizes : ndarray of int
         GPUs of each job, shape (jobs,).
     find : FindPlace
-        Rule by which a gang is placed.
+        Placement rule.
     skip : bool, optional
-        Whether jobs after one that finds no place are tried; if not, none of them runs.
+        Whether jobs after one that cannot be placed are tried; if not, none of them runs.
 
     Returns
     -------
-    stays : bool array, shape (jobs,)
-        Whether each job runs on where it is.
+    stays : ndarray of bool
+        Whether each job keeps running in its place, shape (jobs,).
     starts : dict
-        Places by position of those that start.
+        Places of the jobs that start, by position.
     """
     free = copy.copy(machines)
     free.free = machines.free.copy()
@@ -78,16 +77,16 @@ def settle(
             stays[position:] = False
             break
     for position in [at for at, place in starts.items() if place == places[at]]:
-        # others were stopped meanwhile that left its place free again
+        # jobs stopped in the meantime have freed its old place
         stays[position] = True
         del starts[position]
     return stays, starts
 
 
 def _victims(free: Machines, below: Ints, running: Sequence[Place], find: Callable[[], Place | None]) -> list[int]:
-    """Return which of the running jobs to stop, and give their GPUs to the free ones; none if that makes no room.
+    """Select running jobs to stop and release their GPUs; none if stopping all of them is not enough.
 
-    The last ones are taken until there is a place; then the first of these that is not needed stays, and so on.
+    Jobs are stopped from the end until the gang can be placed; then, from the first, those not required are kept.
     """
     free.free += below
     enough = find() is not None

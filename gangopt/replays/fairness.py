@@ -1,4 +1,4 @@
-"""Finish-time fairness of a replay, after the fact."""
+"""Finish-time fairness measured after a replay."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangopt.base.types import Floats
 from gangopt.instances.finish_time import ideal_seconds, largest_demands
-from gangopt.replays.records import Floats
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload
@@ -23,12 +23,12 @@ def average_presence(arrival: Floats, end: Floats) -> Floats:
     Parameters
     ----------
     arrival, end : ndarray of float
-        S, shape (apps,).
+        Arrival and end of each app in s, shape (apps,).
 
     Returns
     -------
     ndarray
-        Shape (apps,), at least 1.
+        Average number of apps, >= 1, shape (apps,).
     """
     times = np.concatenate([arrival, end])
     steps = np.concatenate([np.ones(len(arrival)), -np.ones(len(end))])
@@ -41,26 +41,26 @@ def average_presence(arrival: Floats, end: Floats) -> Floats:
 
 
 def finish_time_fairness(workload: Workload, end: Floats, n_gpus: int) -> Floats:
-    r"""Return rho of every app: its time in the shared cluster against that in an exclusive share.
+    r"""Return rho of every app: its time in the shared cluster relative to that in an exclusive share.
 
     .. math:: \rho = \frac{T_{sh}}{T_{id}}, \qquad T_{id} = N_{avg} \, B / \min(R_C, \text{demand})
 
-    T_sh is the time from the arrival of the app's first job to the end of its last, B the GPU seconds of all its jobs,
-    the demand that of its widest phase (`largest_demands`). A job without an app is one.
+    T_sh is the time from the arrival of the app's first job to the end of its last job, B the GPU seconds of all its
+    jobs, and demand that of its widest phase (`largest_demands`). A job without an app counts as an app.
 
     Parameters
     ----------
     workload : Workload
-        The jobs.
+        Replayed jobs.
     end : ndarray of float
-        S, when each job ended.
+        End of each job, s.
     n_gpus : int
         GPUs of the cluster.
 
     Returns
     -------
     ndarray
-        Shape (apps,), apps in order of their first job.
+        Rho of each app in order of first jobs, shape (apps,).
 
     References
     ----------

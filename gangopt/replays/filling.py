@@ -1,22 +1,21 @@
-"""Going through jobs by priority and taking each one that fits as a whole."""
+"""Selection of gangs by priority under a capacity."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from gangopt.replays.records import Ints
+from gangopt.base.types import Bools, Ints
 
 __all__ = ["fill"]
 
 
-def fill(sizes: Ints, capacity: int, *, skip: bool = True) -> npt.NDArray[np.bool_]:
-    """Take gangs in order while they fit.
+def fill(sizes: Ints, capacity: int, *, skip: bool = True) -> Bools:
+    """Select gangs in order of priority as long as they fit.
 
     Parameters
     ----------
     sizes : ndarray of int
-        GPUs of each gang in order of priority, all above 0.
+        GPUs of each gang in order of priority, all > 0.
     capacity : int
         Free GPUs.
     skip : bool, optional
@@ -25,7 +24,7 @@ def fill(sizes: Ints, capacity: int, *, skip: bool = True) -> npt.NDArray[np.boo
     Returns
     -------
     ndarray of bool
-        Whether each gang is taken.
+        Whether each gang is selected.
     """
     if int(sizes.sum()) <= capacity:
         return np.ones(len(sizes), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""What happened in a replay, event by event, in few bytes an event."""
+"""Compact event log of a replay."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gangopt.base.types import Floats, Ints
 from gangopt.replays.machines import Place
-from gangopt.replays.records import Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 __all__ = ["ARRIVE", "END", "EVENTS", "START", "STOP", "Log"]
 
 EVENTS = ("arrive", "start", "stop", "end")
-"""Names of the kinds of events, by number."""
+"""Names of the kinds of events, in the order of their numbers."""
 
 ARRIVE, START, STOP, END = range(4)
 
 
 class Log:
-    """Arrivals, starts, stops and ends in the order in which they happened.
+    """Arrivals, starts, stops and ends in chronological order.
 
-    At equal times ends stand first, then arrivals, stops and starts.
+    Events at equal times are ordered: ends, arrivals, stops, starts.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Log:
         return len(self._time)
 
     def add(self, time: float, kind: int, job: int, gpus: int, place: Place, delay: float = 0.0) -> None:
-        """Note one event of a job: the time in s, its GPUs, its machines, and the seconds until a start progresses."""
+        """Append one event: time in s, kind, job, GPUs, machines, and the delay of a start in s."""
         self._time.append(time)
         self._kind.append(kind)
         self._job.append(job)
@@ -54,7 +54,7 @@ class Log:
             self._count.append(count)
 
     def add_all(self, time: float, kind: int, jobs: Ints, gpus: Ints, delays: Floats | None = None) -> None:
-        """Note the same event of many jobs, without machines."""
+        """Append one event of the same kind for each of several jobs, without machines."""
         n = len(jobs)
         self._time.extend([time] * n)
         self._kind.frombytes(bytes([kind]) * n)
@@ -85,11 +85,11 @@ class Log:
 
     @property
     def delay(self) -> Floats:
-        """Seconds after each start in which the job holds its GPUs without progress; 0 at other events."""
+        """Time after each start in which the job holds its GPUs without progress, s; 0 at other events."""
         return np.array(self._delay, dtype=np.float64)
 
     def places(self) -> list[Place]:
-        """Return the (machine, GPUs) pairs of every event; none at arrivals and where GPUs were only counted."""
+        """Return the (machine, GPUs) pairs of every event; empty for arrivals and without machines."""
         pairs = list(zip(self._machine.tolist(), self._count.tolist(), strict=True))
         last = np.cumsum(np.array(self._parts, dtype=np.int64))
         return [tuple(pairs[end - n : end]) for end, n in zip(last.tolist(), self._parts.tolist(), strict=True)]
@@ -100,15 +100,15 @@ class Log:
         Parameters
         ----------
         ids : tuple of str
-            Names of the jobs.
+            Identifiers of the jobs.
         begin : float
-            S, the first arrival on the workload's clock.
+            First arrival on the workload's clock, s.
 
         Returns
         -------
         polars.DataFrame
-            `time` in s on the workload's clock, `event`, `job` (index), `id`, `gpus`, `delay` in s without progress
-            after a start, and `machines` as `index:GPUs` joined by blanks.
+            Columns `time` in s on the workload's clock, `event`, `job` (index), `id`, `gpus`, `delay` in s without
+            progress after a start, and `machines`, e.g. `0:4 3:2` for index:GPUs.
         """
         import polars as pl
 

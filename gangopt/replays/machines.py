@@ -1,4 +1,4 @@
-"""Free GPUs by machine, and the rules by which a job's GPUs are chosen."""
+"""Free GPUs per machine, and placement rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangopt.topology import Cluster
 __all__ = ["RULES", "SURE", "Machines", "Place"]
 
 Place = tuple[tuple[int, int], ...]
-"""(machine index, GPUs) in order of machine index."""
+"""Pairs of machine index and GPUs, in order of machine index."""
 
 
 class Machines:
@@ -22,7 +22,7 @@ class Machines:
     Parameters
     ----------
     cluster : Cluster
-        Cluster.
+        Cluster, empty at first.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -32,31 +32,31 @@ class Machines:
         self._largest_first = np.cumsum(np.sort(self.capacity)[::-1])
 
     def fewest(self, gpus: int) -> int:
-        """Return on how many machines a gang fits at least when the cluster is empty."""
+        """Return the smallest number of machines that holds a gang in an empty cluster."""
         return int(np.searchsorted(self._largest_first, gpus)) + 1
 
     def take(self, place: Place) -> None:
-        """Hold the GPUs of a place."""
+        """Occupy the GPUs of a place."""
         for machine, count in place:
             self.free[machine] -= count
 
     def release(self, place: Place) -> None:
-        """Give the GPUs of a place back."""
+        """Release the GPUs of a place."""
         for machine, count in place:
             self.free[machine] += count
 
     def level(self, place: Place) -> str:
-        """Return the narrowest level that holds a place: `machine`, `rack` or `cluster`."""
+        """Return the narrowest topology level that holds a place: `machine`, `rack` or `cluster`."""
         if len(place) == 1:
             return "machine"
         racks = {int(self._rack[machine]) for machine, _ in place}
         return "rack" if len(racks) == 1 else "cluster"
 
     def packed(self, gpus: int) -> Place | None:
-        """Place a gang on the fewest machines that are free enough now.
+        """Place a gang on the fewest machines with enough free GPUs.
 
-        The machine with the least free GPUs that holds the whole gang; without one, the machines with the most free
-        GPUs in turn, the last one by best fit again. Ties by machine index.
+        This is the machine with the fewest free GPUs that holds the gang. If no machine does, those with the most free
+        GPUs are filled in turn, and the remainder is placed by best fit again. Ties are broken by machine index.
         """
         fitting = np.flatnonzero(self.free >= gpus)
         if len(fitting):
@@ -78,17 +78,17 @@ class Machines:
         return tuple(sorted(chosen.items()))
 
     def consolidated(self, gpus: int) -> Place | None:
-        """Place a gang as `packed` does, but only if it then takes no more machines than in an empty cluster."""
+        """Place a gang like `packed`, but only if it uses no more machines than in an empty cluster."""
         place = self.packed(gpus)
         return place if place is not None and len(place) <= self.fewest(gpus) else None
 
     def fragments(self, gpus: int) -> Place | None:
-        """Place a gang on the machines with the fewest free GPUs first, which reduces fragmentation."""
+        """Place a gang on the machines with the fewest free GPUs first to reduce fragmentation."""
         order = np.argsort(self.free, kind="stable")
         return self._in_turn(order[self.free[order] > 0], gpus)
 
     def spread(self, gpus: int) -> Place | None:
-        """Place a gang GPU by GPU, each one on the machine with the most free GPUs; ties by machine index."""
+        """Place each GPU of a gang on the machine with the most free GPUs; ties are broken by machine index."""
         if gpus > int(self.free.sum()):
             return None
         free = self.free.copy()
@@ -98,10 +98,10 @@ class Machines:
         return tuple((int(machine), int(taken[machine])) for machine in np.flatnonzero(taken))
 
     def even(self, gpus: int) -> Place | None:
-        """Place a gang evenly on the fewest machines that hold it so, those with the most free GPUs first.
+        """Place a gang evenly on the fewest machines, those with the most free GPUs first.
 
-        The first machines get one GPU more where the number does not divide; ties by machine index. Where no even
-        split fits, as `packed`.
+        The first machines get one GPU more if the number is not divisible. Ties are broken by machine index. Without an
+        even split that fits, the gang is placed like `packed`.
         """
         order = np.argsort(-self.free, kind="stable")
         free = self.free[order]
@@ -129,11 +129,11 @@ RULES: Mapping[str, Callable[[Machines, int], Place | None]] = {
     "fragments": Machines.fragments,
     "spread": Machines.spread,
 }
-"""Rules by name; each returns None where it does not place the gang now."""
+"""Rules by name; each returns None if it cannot place the gang now."""
 
 
 SURE: frozenset[str] = frozenset(RULES) - {"consolidated"}
-"""Rules that place every gang for which there are GPUs enough."""
+"""Rules that place every gang if there are enough free GPUs."""
 
 
 def rule(name: str) -> Callable[[Machines, int], Place | None]:
@@ -142,7 +142,7 @@ def rule(name: str) -> Callable[[Machines, int], Place | None]:
     Raises
     ------
     InputError
-        Names the rules if there is none of this name.
+        If there is no such rule.
     """
     if name not in RULES:
         raise unknown("placement rule", name, list(RULES))

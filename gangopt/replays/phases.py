@@ -1,4 +1,4 @@
-"""Which jobs may start to wait: at their arrival, and when the earlier phases of their app have ended."""
+"""Submission of jobs: at their arrival, or when the earlier phases of their app have ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangopt.replays.records import Floats, Ints
+from gangopt.base.types import Floats, Ints
 
 if TYPE_CHECKING:
     from gangopt.instances.workload.job_table import JobTable
@@ -18,14 +18,14 @@ __all__ = ["Phases"]
 
 
 class Phases:
-    """Arrivals in order of time and file, those of later phases held back.
+    """Arrivals in chronological order; jobs of later phases are held back.
 
     Parameters
     ----------
     workload : JobTable
-        The jobs; those without app or phase depend on nothing.
+        Jobs; those without an app or phase are independent.
     arrival : ndarray of float
-        Of each job in s since the first arrival, ascending.
+        Arrival of each job in s since the first arrival, ascending.
     """
 
     def __init__(self, workload: JobTable, arrival: Floats) -> None:
@@ -45,15 +45,15 @@ class Phases:
         self._released: list[int] = []
 
     def next_arrival(self) -> float:
-        """Return the time in s of the next arrival, infinite if there is none; its job may still be held back."""
+        """Return the time of the next arrival in s, infinite if there is none; its job may still be held back."""
         return self._arrival[self._cursor] if self._cursor < len(self._arrival) else math.inf
 
     def last_arrival(self, until: float) -> float:
-        """Return the time in s of the last arrival up to a time, which is not before the next one."""
+        """Return the time of the last arrival up to a time in s, which must not precede the next arrival."""
         return self._arrival[bisect_right(self._arrival, until, lo=self._cursor) - 1]
 
     def arrivals(self, now: float) -> Ints:
-        """Return the jobs that start to wait now, in file order."""
+        """Return the jobs submitted now, in file order."""
         end = bisect_right(self._arrival, now, lo=self._cursor)
         fresh = np.arange(self._cursor, end, dtype=np.int64)
         self._cursor = end
@@ -64,7 +64,7 @@ class Phases:
         return np.array(sorted(jobs), dtype=np.int64)
 
     def ended(self, jobs: Ints) -> None:
-        """Note jobs that ended; the next phase of an app is released with the last job of the one before."""
+        """Record ended jobs; the last job of a phase releases the next phase of its app."""
         self.n_ended += len(jobs)
         for job in jobs.tolist():
             app = self._app_of.get(job)

@@ -1,4 +1,4 @@
-"""Which jobs of a workload can be replayed on a cluster, and what becomes of the others."""
+"""Checks of whether the jobs of a workload can be replayed on a cluster."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools
 from gangopt.instances.workload.notices import Notice
 
 if TYPE_CHECKING:
@@ -20,24 +20,24 @@ __all__ = ["check_durations", "check_sizes", "ignored_demands", "replayable"]
 
 
 def check_durations(workload: JobTable) -> None:
-    """Check that every job ends later than it arrives, as numbers of 64 bits have it.
+    """Check that every duration is resolved next to its arrival in double precision.
 
     Raises
     ------
     InputError
-        Names the first job that does not.
+        If not; names the first such job.
     """
     short = _unresolved(workload)
     if short.any():
         job = int(np.argmax(short))
         raise InputError(
-            f"job {workload.ids[job]}: a duration of {workload.duration[job]:g} s is lost beside its arrival "
-            f"{workload.arrival[job] - workload.begin:.17g} s after the first one; longer durations or arrivals nearer "
-            "each other are needed"
+            f"job {workload.ids[job]}: duration {workload.duration[job]:g} s is lost in double precision next to its "
+            f"arrival {workload.arrival[job] - workload.begin:.17g} s after the first one; use longer durations or "
+            "closer arrivals"
         )
 
 
-def _unresolved(workload: JobTable) -> npt.NDArray[np.bool_]:
+def _unresolved(workload: JobTable) -> Bools:
     arrival = workload.arrival - workload.begin
     return np.asarray(arrival + workload.duration == arrival)
 
@@ -48,41 +48,41 @@ def check_sizes(workload: JobTable, n_gpus: int, cluster: str) -> None:
     Parameters
     ----------
     workload : JobTable
-        The jobs.
+        Jobs to check.
     n_gpus : int
         GPUs of the cluster.
     cluster : str
-        Its name, empty where GPUs are only counted.
+        Name of the cluster, empty for a number of GPUs.
 
     Raises
     ------
     InputError
-        Tells how many jobs are too large, and names the first.
+        If one is; reports how many, and names the first.
     """
     too_large = np.flatnonzero(workload.gpus > n_gpus)
     if len(too_large):
         job = int(too_large[0])
         raise InputError(
             f"{len(too_large)} of {len(workload)} jobs are larger than the cluster {cluster}".rstrip()
-            + f" of {n_gpus} GPUs, the first is {workload.ids[job]} with {workload.gpus[job]}"
+            + f" with {n_gpus} GPUs; the first is {workload.ids[job]} with {workload.gpus[job]} GPUs"
         )
 
 
 def ignored_demands(workload: Workload, cluster: Cluster | None) -> tuple[Notice, ...]:
-    """Return a notice for each kind of demand that a replay does not hold the jobs to.
+    """Return a notice for each kind of request that a replay ignores.
 
     Parameters
     ----------
     workload : Workload
-        The jobs.
+        Replayed jobs.
     cluster : Cluster or None
-        Where they run, None where GPUs are only counted.
+        Machines, None for a number of GPUs.
 
     Returns
     -------
     tuple of Notice
-        `gpu-type-ignored` counts jobs that name GPU types, unless all machines are known to be of them;
-        `cpu-ignored` and `memory-ignored` count jobs that ask for cores and memory.
+        `gpu-type-ignored` counts jobs that request GPU types, unless all machines are known to have them; `cpu-ignored`
+        and `memory-ignored` count jobs that request cores and memory.
     """
     found = []
     types = workload.texts("gpu_type")
@@ -96,13 +96,13 @@ def ignored_demands(workload: Workload, cluster: Cluster | None) -> tuple[Notice
         if count:
             job = int(np.argmax(concerned))
             value = workload.frame[name.removesuffix("-ignored").replace("-", "_")][job]
-            rule = "replays place jobs by the number of GPUs alone"
-            found.append(Notice(name, count, f"job {workload.ids[job]} asks for {wish.format(value)}, {rule}"))
+            rule = "but replays place jobs by number of GPUs only"
+            found.append(Notice(name, count, f"job {workload.ids[job]} requests {wish.format(value)}, {rule}"))
     return tuple(found)
 
 
 def _may_differ(kind: str, cluster: Cluster | None) -> bool:
-    """Return whether a job that names these GPU types may be given GPUs that are not known to be of them."""
+    """Return whether a job that requests these GPU types may get GPUs of another or unknown type."""
     if cluster is None:
         return True
     types = set(kind.split("|"))
@@ -111,20 +111,20 @@ def _may_differ(kind: str, cluster: Cluster | None) -> bool:
 
 
 def replayable(workload: Workload, n_gpus: int) -> Workload:
-    """Leave out the jobs that no policy could replay, with a notice of each kind.
+    """Drop the jobs that cannot be replayed, with a notice of each kind.
 
     Parameters
     ----------
     workload : Workload
-        The jobs.
+        Jobs to filter.
     n_gpus : int
         GPUs of the cluster.
 
     Returns
     -------
     Workload
-        The jobs that have a duration and fit the cluster; notices `unknown-durations`, `larger-than-the-cluster`
-        and `lost-durations` (too short beside the arrival) count the others.
+        Jobs with a duration that fit the cluster; notices `unknown-durations`, `larger-than-the-cluster` and
+        `lost-durations` (lost in double precision next to the arrival) count the others.
     """
     import polars as pl
 
@@ -133,8 +133,8 @@ def replayable(workload: Workload, n_gpus: int) -> Workload:
     notices = list(workload.notices)
     for name, wrong, reason in (
         ("unknown-durations", unknown, "has no duration"),
-        ("larger-than-the-cluster", large & ~unknown, f"needs more than the {n_gpus} GPUs there are"),
-        ("lost-durations", lost, "has a duration that is lost beside its arrival"),
+        ("larger-than-the-cluster", large & ~unknown, f"requests more than the {n_gpus} GPUs of the cluster"),
+        ("lost-durations", lost, "has a duration that is lost in double precision next to its arrival"),
     ):
         if wrong.any():
             message = f"job {workload.ids[int(np.argmax(wrong))]} {reason}"

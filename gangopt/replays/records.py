@@ -1,4 +1,4 @@
-"""What a policy decides, and what it has to offer."""
+"""Interface of a policy and the plan that it returns."""
 
 from __future__ import annotations
 
@@ -12,35 +12,33 @@ from gangopt.base.types import Floats, Ints
 if TYPE_CHECKING:
     from gangopt.replays.state import State
 
-__all__ = ["Floats", "Ints", "Plan", "Policy"]
+__all__ = ["Plan", "Policy"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which jobs are to run from now on.
+    """Jobs to run from now on.
 
-    The engine goes through `order` and runs what fits: every job as a whole gang or not at all.
+    The engine runs the jobs of `order` that fit, each as a complete gang.
 
     Attributes
     ----------
     order : ndarray of int
-        Int array Jobs by priority, the first one first. A job that is not listed does not run, unless it runs
-        already and `preempt` is false.
+        Jobs in order of priority, highest first. Other jobs do not run, except running ones if `preempt` is false.
     preempt : bool
-        Whether a running job may be stopped for one that stands before it in `order`.
+        Whether a running job may be stopped for one of higher priority.
     skip : bool
-        Whether a job that does not fit is passed over; if not, it holds up all that follow it.
+        Whether a job that does not fit is skipped; if not, it blocks all jobs after it.
     gpus : ndarray of int or None
-        GPUs of each job of `order`; None is the gang of the workload. A running job whose number
-        changes is stopped and started again.
+        GPUs of each job of `order`; None for the gangs of the workload. A running job whose number changes is
+        restarted.
     rates : ndarray of float or None
-        Progress of each job of `order` per second, in seconds of its logged duration; None is
-        1.
+        Progress per second of each job of `order`, in seconds of its logged duration; None for 1.
     places : mapping or None
-        GPUs by machine index for each job whose place the policy chooses itself; the others follow the replay's rule.
+        GPUs by machine index for each job that the policy places itself; the replay's rule places the others.
     wake : float or callable
-        Float, or function of the state The latest time in s at which the policy wants to be asked again; infinite
-        for at the next event only. A function is called once the plan has been followed, when it is known who runs.
+        Latest time of the next decision in s, or a function of the state that returns it; infinite to wait for the
+        next event. The function is called after the plan was applied.
     """
 
     order: Ints
@@ -54,18 +52,18 @@ class Plan:
 
 @runtime_checkable
 class Policy(Protocol):
-    """A scheduler: sees the state at an event and says which jobs run until the next.
+    """Online scheduler: decides at every event which jobs run until the next.
 
-    A policy may keep what it likes in its own attributes: a replay works on a deep copy.
+    A policy may keep its own state in attributes; a replay works on a deep copy.
     """
 
     name: str
-    """What tables call it."""
+    """Name in tables."""
 
     def decide(self, state: State) -> Plan:
-        """Return which jobs are to run.
+        """Return the jobs to run.
 
-        Asked after every event: jobs have arrived or ended, or the time of `Plan.wake` has come. It must depend on
-        nothing but the state, its own attributes and `state.rng`.
+        Called after every event: arrivals, ends, or the time of `Plan.wake`. The result must depend only on the state,
+        the policy's own attributes and `state.rng`.
         """
         ...

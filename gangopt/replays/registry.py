@@ -1,4 +1,4 @@
-"""The policies that a replay knows, by name; each is imported when it is used."""
+"""The policies by name; each is imported when it is used."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Policies", "PolicyRecord", "policies"]
 
-_HOME = "gangopt.replays.policies"
-
 
 @dataclass(frozen=True)
 class PolicyRecord:
@@ -23,15 +21,15 @@ class PolicyRecord:
     Attributes
     ----------
     name, summary : str
-        For lists.
+        Name and one line for lists.
     target : str
-        `module:function` that makes it; its parameters are the arguments in a name, as `tiresias-l?knob=8`.
+        `module:function` that returns the policy; its parameters are the options in a name, e.g. `tiresias-l?knob=8`.
     needs : tuple of str
-        Columns of the workload that every job must have, beside arrival, GPUs and duration.
+        Columns that every job of the workload must have in addition to arrival, GPUs and duration.
     machines : bool
-        Whether it needs a cluster with machines, not just a number of GPUs.
+        Whether the policy requires a cluster with machines instead of a number of GPUs.
     elastic : bool
-        Whether it changes a job's number of GPUs.
+        Whether the policy changes the number of GPUs of a job.
     """
 
     name: str
@@ -42,23 +40,23 @@ class PolicyRecord:
     elastic: bool = False
 
     def make(self, **options: Any) -> Policy:
-        """Return a policy with these options."""
+        """Create a policy with these options."""
         return resolve(self.target)(**options)  # type: ignore[no-any-return]
 
 
 class Policies(Extensible[PolicyRecord]):
-    """Policies by name: those of this package in a fixed order, then those of entry points."""
+    """Policies by name: first those of this package in a fixed order, then those of entry points."""
 
     def __init__(self, records: tuple[PolicyRecord, ...]) -> None:
         super().__init__("policy", "gangopt.policies", PolicyRecord, lambda item: item.name, records)
 
     def make(self, text: str) -> tuple[Policy, PolicyRecord, str]:
-        """Return a policy, its record and its canonical name from `name` or `name?option=value`.
+        """Create a policy from `name` or `name?option=value`; return it with its record and canonical name.
 
         Parameters
         ----------
         text : str
-            The policy's name with its options.
+            Name of the policy with its options.
 
         Raises
         ------
@@ -71,44 +69,50 @@ class Policies(Extensible[PolicyRecord]):
         return record.make(**options), record, join_name(base, options)
 
 
+def _own(name: str, target: str, summary: str, **traits: Any) -> PolicyRecord:
+    """Return the record of a policy of this package."""
+    return PolicyRecord(name, f"gangopt.replays.policies.{target}", summary, **traits)
+
+
 policies = Policies(
     (
-        PolicyRecord(
-            "fifo", f"{_HOME}.order:fifo", "first in, first out; the first that does not fit holds up the rest"
+        _own("fifo", "order:fifo", "first in, first out, with head-of-line blocking"),
+        _own("sf", "order:smallest_first", "smallest first: fewest GPUs"),
+        _own("srtf", "order:srtf", "shortest remaining time first (requires durations)"),
+        _own("srsf", "order:srsf", "shortest remaining service (time x GPUs) first (requires durations)"),
+        _own(
+            "yarn-cs",
+            "order:yarn_cs",
+            "YARN capacity scheduler: FIFO with head-of-line blocking, consolidated gangs",
         ),
-        PolicyRecord("sf", f"{_HOME}.order:smallest_first", "the fewest GPUs first"),
-        PolicyRecord("srtf", f"{_HOME}.order:srtf", "the shortest remaining time first; knows the durations"),
-        PolicyRecord(
-            "srsf", f"{_HOME}.order:srsf", "the shortest remaining time times GPUs first; knows the durations"
+        _own("best-effort", "order:best_effort", "YARN capacity scheduler without head-of-line blocking"),
+        _own(
+            "time-sharing",
+            "timesharing:time_sharing",
+            "Gandiva: round-robin time slicing with a fixed quantum",
         ),
-        PolicyRecord(
-            "yarn-cs", f"{_HOME}.order:yarn_cs", "YARN's capacity scheduler: FIFO, gangs consolidated or waiting"
+        _own("2d-las", "service:las", "least attained service first, re-evaluated every interval"),
+        _own("2d-gittins", "service:gittins", "largest Gittins index first, as printed in Tiresias"),
+        _own("tiresias-l", "tiresias:tiresias_l", "Tiresias-L: queues by attained service, FIFO within each"),
+        _own(
+            "tiresias-g",
+            "tiresias:tiresias_g",
+            "Tiresias-G: queues by attained service, Gittins index within each",
         ),
-        PolicyRecord(
-            "best-effort", f"{_HOME}.order:best_effort", "yarn-cs in which jobs that fit pass those that do not"
+        _own(
+            "optimus",
+            "elastic:optimus",
+            "Optimus: workers and servers by marginal gain, every interval",
+            elastic=True,
         ),
-        PolicyRecord("time-sharing", f"{_HOME}.timesharing:time_sharing", "Gandiva's turns of a quantum each"),
-        PolicyRecord("2d-las", f"{_HOME}.service:las", "the least attained service first, looked at in intervals"),
-        PolicyRecord(
-            "2d-gittins", f"{_HOME}.service:gittins", "the greatest Gittins index first, as printed in Tiresias"
-        ),
-        PolicyRecord("tiresias-l", f"{_HOME}.tiresias:tiresias_l", "Tiresias: queues by attained service, FIFO within"),
-        PolicyRecord(
-            "tiresias-g", f"{_HOME}.tiresias:tiresias_g", "Tiresias: queues by attained service, Gittins within"
-        ),
-        PolicyRecord(
-            "optimus", f"{_HOME}.elastic:optimus", "Optimus: tasks by marginal gain, once an interval", elastic=True
-        ),
-        PolicyRecord("drf", f"{_HOME}.elastic:drf", "dominant-resource fairness by progressive filling", elastic=True),
-        PolicyRecord("tetris", f"{_HOME}.elastic:tetris", "Tetris: packing and least remaining time", elastic=True),
-        PolicyRecord(
-            "exact", f"{_HOME}.elastic:exact", "each interval's allocation solved to proven optimality", elastic=True
-        ),
-        PolicyRecord("slaq", f"{_HOME}.slaq:slaq", "SLAQ: GPUs to the job whose loss falls most", elastic=True),
-        PolicyRecord(
+        _own("drf", "elastic:drf", "dominant-resource fairness by progressive filling", elastic=True),
+        _own("tetris", "elastic:tetris", "Tetris: packing score and shortest remaining time", elastic=True),
+        _own("exact", "elastic:exact", "optimal allocation of every interval (proven)", elastic=True),
+        _own("slaq", "slaq:slaq", "SLAQ: each GPU to the job with the largest decrease in loss", elastic=True),
+        _own(
             "themis",
-            f"{_HOME}.themis:themis",
-            "THEMIS: auctions among the apps furthest from finish-time fairness, with leases",
+            "themis:themis",
+            "THEMIS: leases auctioned among the apps with the worst finish-time fairness",
             machines=True,
             elastic=True,
         ),

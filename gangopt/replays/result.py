@@ -1,4 +1,4 @@
-"""What a replay has shown: figures of every job, of the whole, and the log."""
+"""Result of a replay: per-job figures, metrics and the event log."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.finish_time import jain
 from gangopt.replays.fairness import finish_time_fairness
-from gangopt.replays.records import Floats, Ints
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +43,7 @@ METRICS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Times:
-    """When each job began to wait, started first and ended, in s since the first arrival, shape (jobs,)."""
+    """Submission, first start and end of each job in s since the first arrival, shape (jobs,)."""
 
     submitted: Floats
     first_start: Floats
@@ -52,40 +52,40 @@ class Times:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """One workload under one policy.
+    """Replay of one workload under one policy.
 
     Attributes
     ----------
     workload : Workload
-        The jobs replayed.
+        Replayed jobs.
     policy : str
-        Its name, with the arguments that were given.
+        Name of the policy with its options.
     cluster : str
-        Name of the cluster, empty where GPUs were only counted.
+        Name of the cluster, empty for a number of GPUs.
     n_gpus : int
         GPUs of the cluster.
     seed : int
-        Of the policy's random numbers.
+        Random seed of the policy.
     after : Times
-        When each job was submitted, first started and ended, in s since the first arrival.
+        Submission, first start and end of each job.
     executed : ndarray of float
-        S that each job held GPUs, shape (jobs,).
+        Time for which each job held GPUs, s, shape (jobs,).
     service : ndarray of float
-        GPU s that each job held, shape (jobs,).
+        Attained service of each job, GPU s, shape (jobs,).
     starts : ndarray of int
-        How often each job started, shape (jobs,).
+        Number of starts of each job, shape (jobs,).
     fixed_gangs : bool
-        Whether every job always held the GPUs of the workload and was never faster than in it.
+        Whether every job always held the GPUs of the workload and never ran faster than logged.
     localities : mapping of str to float
-        Job seconds by narrowest level that held the job, empty where GPUs were only counted.
+        Running time of jobs by the narrowest topology level that held them, s; empty for a number of GPUs.
     seconds : float
-        Wall time of the replay.
+        Wall time of the replay, s.
     log : Log
-        Every arrival, start, stop and end.
+        All arrivals, starts, stops and ends.
     machine_gpus : tuple of int
-        GPUs of each machine, empty where GPUs were only counted.
+        GPUs of each machine, empty for a number of GPUs.
     notices : tuple of Notice
-        What jobs asked for that the replay did not hold them to: GPU types, cores, memory.
+        Requests of jobs that the replay ignored: GPU types, cores, memory.
     """
 
     workload: Workload
@@ -106,37 +106,37 @@ class Replay:
 
     @cached_property
     def submitted(self) -> Floats:
-        """When each job began to wait, in s on the workload's clock: at its arrival, or after the phases before it."""
+        """Submission of each job in s on the workload's clock: its arrival, or the end of earlier phases."""
         return np.asarray(self.workload.begin + self.after.submitted)
 
     @cached_property
     def first_start(self) -> Floats:
-        """When each job started first, in s on the workload's clock."""
+        """First start of each job in s on the workload's clock."""
         return np.asarray(self.workload.begin + self.after.first_start)
 
     @cached_property
     def end(self) -> Floats:
-        """When each job ended, in s on the workload's clock."""
+        """End of each job in s on the workload's clock."""
         return np.asarray(self.workload.begin + self.after.end)
 
     @cached_property
     def jct(self) -> Floats:
-        """Completion time of every job in s: from its arrival to its end."""
+        """Completion time of each job in s, from its arrival to its end."""
         return np.asarray(self.after.end - (self.workload.arrival - self.workload.begin))
 
     @cached_property
     def queueing(self) -> Floats:
-        """Time in s that every job waited since it was submitted, before its first start and between runs."""
+        """Waiting time of each job in s since its submission, before its first start and between runs."""
         return np.asarray(self.after.end - self.after.submitted - self.executed)
 
     @cached_property
     def rho(self) -> Floats:
-        """Finish-time fairness of every app; a job without an app is one."""
+        """Finish-time fairness of each app; a job without an app counts as an app."""
         return finish_time_fairness(self.workload.from_zero(), self.after.end, self.n_gpus)
 
     @cached_property
     def metrics(self) -> dict[str, float | int | None]:
-        """Figures of the whole by name; their units are in METRICS."""
+        """Metrics of the replay by name; `METRICS` has their units."""
         if not len(self.workload):
             return {name: 0 if name in {"jobs", "preemptions"} else None for name in METRICS}
         jct, span = self.jct, float(self.after.end.max())
@@ -158,12 +158,12 @@ class Replay:
         }
 
     def _placement_score(self) -> float | None:
-        """Return the share of the job seconds that were spent on one machine."""
+        """Return the share of running time that jobs spent on a single machine."""
         total = sum(self.localities.values())
         return self.localities.get("machine", 0.0) / total if total else None
 
     def jobs(self) -> pl.DataFrame:
-        """Return one row a job: id, arrival, first_start, end, jct, queueing, executed (s), service (GPU s), starts."""
+        """Return one row per job: id, gpus, arrival, ..., executed (all s), service (GPU s), starts."""
         import polars as pl
 
         return pl.DataFrame(
@@ -182,24 +182,24 @@ class Replay:
         )
 
     def events(self) -> pl.DataFrame:
-        """Return the log, one row an event: time (s), event, job, id, gpus, delay (s), machines."""
+        """Return one row per event: time (s), event, job, id, gpus, delay (s), machines."""
         return self.log.frame(self.workload.ids, self.workload.begin)
 
     def bins(self, *, gpus: int = 8, seconds: float = 4 * 3600.0) -> dict[str, dict[str, Any]]:
-        """Return the figures of the four bins by size and length (Tiresias, table 3).
+        """Return completion times in four bins by size and length (Tiresias, table 3).
 
         Parameters
         ----------
         gpus : int, optional
-            Largest gang that is small.
+            Size of the largest small gang.
         seconds : float, optional
-            Least duration that is long.
+            Smallest long duration, s.
 
         Returns
         -------
         dict
-            By bin (`SS`, `SL`, `LS`, `LL`: small or large, short or long) jobs, and avg_jct, median_jct, p95_jct in
-            s, None in an empty bin.
+            `jobs`, `avg_jct`, `median_jct` and `p95_jct` (s, None in an empty bin) by bin: `SS`, `SL`, `LS`, `LL` for
+            small or large, short or long.
         """
         large, long = self.workload.gpus > gpus, self.workload.duration >= seconds
         chosen = {"SS": ~large & ~long, "SL": ~large & long, "LS": large & ~long, "LL": large & long}

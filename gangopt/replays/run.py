@@ -1,4 +1,4 @@
-"""The door to a replay: names become objects, what cannot be replayed is refused with its reason."""
+"""Entry point of `replay`: resolves names and validates its inputs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gangopt.base.checks import integer
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.fit import check_fit
 from gangopt.replays.costs import Overheads
@@ -35,35 +36,34 @@ def replay(
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> Replay:
-    """Replay a workload on a cluster under a policy, event by event.
+    """Replay a workload on a cluster under a policy.
 
     Parameters
     ----------
     workload : Workload, str or Path
-        The jobs, or a name or file of them; every job needs a duration.
+        Workload, its name or its file; every job must have a duration.
     cluster : Cluster, str, Path or int
-        A cluster, its name or file; or a number of GPUs that are only counted, so that every gang fits that finds
-        enough of them.
+        Cluster, its name or its file; or a number of GPUs without machines, on which every gang fits if enough GPUs
+        are free.
     policy : Policy or str
-        A name of `gangopt.policies`, with arguments as in `tiresias-l?thresholds=3600+7200`, or any object with a
-        name and a method `decide`.
+        Name in `gangopt.policies`, with options, e.g. `tiresias-l?thresholds=3600+7200`, or an object with a name and
+        a method `decide`.
     overheads : Overheads or None, optional
-        What starts, restarts and spread places cost; None is nothing.
+        Overheads of starts, restarts and spread placements; None for none.
     placement : str or None, optional
-        Rule by which machines are chosen (`packed`, `consolidated`, `fragments`, `spread`, `even`); None leaves it
-        to the policy.
+        Placement rule (`packed`, `consolidated`, `fragments`, `spread`, `even`); None for that of the policy.
     seed : int, optional
-        Of whatever the policy does at random.
+        Random seed of the policy.
     on_progress : Progress or None, optional
-        Called with (ended jobs, all jobs, time of the replay in s) after each event.
+        Called after every event with the number of ended jobs, the number of jobs, and the simulated time in s.
 
     Raises
     ------
     InputError
-        If a job has no duration, one that its arrival's number cannot resolve, is larger than the cluster or asks
-        for GPU types, cores or memory that the empty machines do not have, if the workload lacks what the policy
-        needs (the message names the first such job), or if `placement` or slowdowns are given where GPUs are only
-        counted.
+        If a job has no duration or one that is lost in double precision next to its arrival, is larger than the
+        cluster or requests GPU types, cores or memory that the empty machines do not have; if the workload lacks
+        columns that the policy requires (the message names the first such job); or if `placement` or slowdowns are
+        given with a number of GPUs.
     """
     jobs, where, n_gpus = resolve_workload(workload), *resolve_cluster(cluster)
     chosen, name = _policy(policy, jobs, where)
@@ -107,13 +107,13 @@ def replay(
     )
 
 
-def resolve_workload(given: Any) -> Workload:  # noqa: ANN401 - checked here
-    """Return the workload that is given itself, by name or as a file.
+def resolve_workload(given: Any) -> Workload:
+    """Return a workload given as an object, a name or a file.
 
     Raises
     ------
     InputError
-        If it is something else, or cannot be read.
+        If it is something else or cannot be read.
     """
     from gangopt.instances.workload.workload import Workload
 
@@ -123,16 +123,16 @@ def resolve_workload(given: Any) -> Workload:  # noqa: ANN401 - checked here
         from gangopt.instances.workload.catalogue import load_workload
 
         return load_workload(given)
-    raise InputError(f"workload is a {type(given).__name__}; a Workload, a name or a file is needed")
+    raise InputError(f"workload must be a Workload, a name or a file (got {type(given).__name__})")
 
 
-def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 - checked here
-    """Return a cluster and its number of GPUs; the cluster is None where GPUs are only counted.
+def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:
+    """Return a cluster and its number of GPUs; the cluster is None if only a number is given.
 
     Parameters
     ----------
     given : object
-        A Cluster, a name, a file of a cluster or of a public list of machines, or a number of GPUs.
+        Cluster, name, file of a cluster or of a public machine list, or a number of GPUs.
 
     Raises
     ------
@@ -143,20 +143,16 @@ def resolve_cluster(given: Any) -> tuple[Cluster | None, int]:  # noqa: ANN401 -
     from gangopt.topology import Cluster
 
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        if given < 1:
-            raise InputError(f"cluster={given}: at least one GPU is needed")
-        return None, int(given)
+        return None, integer("cluster", given, 1)
     if isinstance(given, str | Path):
         given = load_machines(given)
     if not isinstance(given, Cluster):
-        raise InputError(
-            f"cluster is a {type(given).__name__}; a Cluster, a name, a file or a number of GPUs is needed"
-        )
+        raise InputError(f"cluster must be a Cluster, a name, a file or a number of GPUs (got {type(given).__name__})")
     return given, len(given.gpus)
 
 
 def check_placement(placement: str | None, cluster: Cluster | None) -> None:
-    """Check that a placement rule exists and that there are machines to place jobs on.
+    """Check that a placement rule exists and that the cluster has machines.
 
     Raises
     ------
@@ -167,11 +163,11 @@ def check_placement(placement: str | None, cluster: Cluster | None) -> None:
         return
     rule(placement)
     if cluster is None:
-        raise InputError(f"placement={placement}: GPUs are only counted; a cluster with machines is needed")
+        raise InputError(f"placement={placement} requires a cluster with machines (got a number of GPUs)")
 
 
 def check_slowdowns(overheads: Overheads, cluster: Cluster | None) -> None:
-    """Check that there are machines where jobs are slowed down by their place.
+    """Check that the cluster has machines if there are slowdowns.
 
     Raises
     ------
@@ -180,32 +176,32 @@ def check_slowdowns(overheads: Overheads, cluster: Cluster | None) -> None:
     """
     if overheads.slowdowns and cluster is None:
         level, factor = next(iter(overheads.slowdowns.items()))
-        raise InputError(f"slowdown {level}={factor:g}: GPUs are only counted; a cluster with machines is needed")
+        raise InputError(f"slowdown {level}={factor:g} requires a cluster with machines (got a number of GPUs)")
 
 
-def _policy(given: Any, jobs: Workload, where: Cluster | None) -> tuple[Policy, str]:  # noqa: ANN401 - checked here
+def _policy(given: Any, jobs: Workload, where: Cluster | None) -> tuple[Policy, str]:
     if isinstance(given, str):
         policy, record, name = policies.make(given)
         if record.machines and where is None:
-            raise InputError(f"policy {name} places jobs on machines; a cluster is needed, not a number of GPUs")
+            raise InputError(f"policy {name} requires a cluster with machines (got a number of GPUs)")
         jobs.require(*record.needs)
         return policy, name
     return given, policy_name(given)
 
 
-def policy_name(given: Any) -> str:  # noqa: ANN401 - checked here
-    """Return what tables call a policy: the text that names it, or the name of an object.
+def policy_name(given: Any) -> str:
+    """Return the name of a policy in tables: the given text, or the name of an object.
 
     Raises
     ------
     InputError
-        If the text names no policy or has a defective argument, or the object is no policy.
+        If the policy or an option is unknown, or the object is not a policy.
     """
     if isinstance(given, str):
         policies.make(given)
         return given
     if isinstance(given, type):
-        raise InputError(f"policy is the class {given.__name__}; an object of it is needed")
+        raise InputError(f"policy must be an object (got the class {given.__name__})")
     if not callable(getattr(given, "decide", None)) or not isinstance(getattr(given, "name", None), str):
-        raise InputError(f"policy is a {type(given).__name__} without a name and a method decide(state)")
+        raise InputError(f"policy must have a name and a method decide(state) (got {type(given).__name__})")
     return str(given.name)

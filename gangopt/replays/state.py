@@ -1,4 +1,4 @@
-"""What is known of every job at a moment of a replay."""
+"""State of the jobs and GPUs at a moment of a replay."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.base.types import Floats, Ints
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.replays.costs import Overheads
 from gangopt.replays.machines import Machines, Place
 from gangopt.replays.ties import resolution_of
@@ -26,69 +26,69 @@ Jobs = Ints | Sequence[int]
 
 
 class State:
-    """Jobs, GPUs and the time, as a policy sees them. Policies read; only the engine changes anything.
+    """Jobs, GPUs and time, as a policy sees them. Policies must only read; the engine makes all changes.
 
     Times are in s since the first arrival, work in s of the logged duration on the logged GPUs, service in GPU s.
-    Arrays have one entry a job, in the workload's order.
+    Arrays have one entry per job in the workload's order.
 
     Parameters
     ----------
     workload : JobTable
-        The jobs; every one needs a duration.
+        Jobs, each with a duration.
     cluster : Cluster or None
-        Machines to place jobs on, or None where GPUs are only counted.
+        Machines, or None for a number of GPUs.
     n_gpus : int
-        GPUs there are.
+        Number of GPUs.
     seed : int
-        Of `rng`.
+        Random seed of `rng`.
     overheads : Overheads or None, optional
-        What starts and spread places cost, None for nothing.
+        Overheads of starts and spread placements, None for none.
 
     Attributes
     ----------
-    now : object
-        S.
-    origin : object
-        S, the first arrival on the workload's clock: time 0 of all others.
-    resolution : object
-        S; times closer than this are equal.
-    service_resolution : object
-        GPU s; services closer than what the largest gang attains within the resolution are equal.
-    workload, cluster : JobTable or Cluster or None
-        As given.
+    now : float
+        Current time, s.
+    origin : float
+        First arrival on the workload's clock, s; time 0 of the replay.
+    resolution : float
+        Times closer than this are equal, s.
+    service_resolution : float
+        Services closer than this are equal, GPU s: the service of the largest gang within the resolution.
+    workload, cluster : JobTable, Cluster or None
+        Workload and cluster as given.
     n_gpus, n_free : int
-        GPUs there are, and those that no job holds.
-    machines : object
-        Free GPUs by machine, None where GPUs are only counted.
+        Number of GPUs, and of GPUs not held by any job.
+    machines : Machines or None
+        Free GPUs per machine, None for a number of GPUs.
     arrived, ended : ndarray of int
-        Jobs that did so since the policy was asked last.
+        Jobs that arrived and ended since the last decision.
     active : ndarray of int
-        Jobs that wait or run, in order of arrival.
+        Waiting and running jobs in order of arrival.
     gpus, duration : ndarray of int or ndarray of float
-        Of the workload.
+        GPUs and duration of each job in the workload.
     arrival : ndarray of float
-        Of each job, s since the first one.
-    status : ndarray
-        0 not yet submitted, 1 waiting, 2 running, 3 ended.
+        Arrival of each job, s since the first arrival.
+    status : ndarray of int
+        Status of each job: 0 not yet submitted, 1 waiting, 2 running, 3 ended.
     held : ndarray of int
         GPUs that each job holds.
     first_start : ndarray of float
-        When each job started first, infinite before.
+        First start of each job, infinite before.
     submitted : ndarray of float
-        When each job began to wait: its arrival, or the end of the phase before it in its app if that is later.
-    overheads : Overheads or None
-        As given.
+        Submission of each job: its arrival, or the end of the preceding phase of its app if that is later.
+    overheads : Overheads
+        Overheads of starts and spread placements.
     sensitive : ndarray of bool
-        Whether the workload calls each job network-intensive.
+        Whether each job is network-intensive.
     starts : ndarray of int
-        How often each job has started.
+        Number of starts of each job.
     asked_rate : ndarray of float
-        Progress per second that the policy gave each job's run, before slowdowns.
+        Progress per second that the policy set for each job's run, before slowdowns.
     ended_at : ndarray of float
-        When each job ended, nan before.
+        End of each job, nan before.
     place : list of Place
         (machine, GPUs) pairs of each running job, empty without machines.
-    rng : object
+    rng : numpy.random.Generator
         Random numbers of the policy.
     """
 
@@ -102,7 +102,7 @@ class State:
     ) -> None:
         n = len(workload)
         self.overheads = Overheads() if overheads is None else overheads
-        self.sensitive: npt.NDArray[np.bool_] = workload.numbers("network_intensive") == 1.0
+        self.sensitive: Bools = workload.numbers("network_intensive") == 1.0
         self.workload, self.cluster, self.n_gpus = workload, cluster, n_gpus
         self.machines = None if cluster is None else Machines(cluster)
         self.rng = np.random.default_rng(seed)
@@ -137,22 +137,22 @@ class State:
 
     @property
     def running(self) -> Ints:
-        """Jobs that run, in order of arrival."""
+        """Running jobs in order of arrival."""
         if self._running is None:
             self._running = self.active[self.status[self.active] == RUNNING]
         return self._running
 
     @property
     def waiting(self) -> Ints:
-        """Jobs that wait, in order of arrival."""
+        """Waiting jobs in order of arrival."""
         return np.asarray(self.active[self.status[self.active] == WAITING], dtype=np.int64)
 
-    def is_running(self, jobs: Jobs) -> npt.NDArray[np.bool_]:
+    def is_running(self, jobs: Jobs) -> Bools:
         """Return whether each job runs."""
         return np.asarray(self.status[jobs] == RUNNING)
 
     def remaining(self, jobs: Jobs) -> Floats:
-        """Return the work left of each job: s of its logged duration. Unknown to a real scheduler."""
+        """Return the remaining work of each job in s of its logged duration, which a real scheduler does not know."""
         left = self._left[jobs]
         (at,) = (self.status[jobs] == RUNNING).nonzero()
         if len(at):
@@ -161,27 +161,27 @@ class State:
         return left
 
     def executed(self, jobs: Jobs) -> Floats:
-        """Return for how long each job has run, in s."""
+        """Return the time that each job has run, in s."""
         return np.asarray(self._executed[jobs] + np.where(self.is_running(jobs), self.now - self._since[jobs], 0.0))
 
     def service(self, jobs: Jobs) -> Floats:
-        """Return the service that each job has attained: GPUs held times time, in GPU s."""
+        """Return the attained service of each job, GPUs held times time, in GPU s."""
         return np.asarray(self._service[jobs] + self.held[jobs] * (self.now - self._since[jobs]))
 
     def waited(self, jobs: Jobs) -> Floats:
-        """Return for how long each job has waited since it last stopped or arrived, in s; 0 where it runs."""
+        """Return the time that each job has waited since it stopped or was submitted, in s; 0 for running jobs."""
         return np.where(self.is_running(jobs), 0.0, self.now - self._since[jobs])
 
     def slowdown(self, level: str, jobs: Sequence[int]) -> float:
-        """Return the factor on the time of a step in a place of a level, the largest of some jobs; 1 without jobs."""
+        """Return the largest factor on the step time of jobs placed across a topology level; 1 without jobs."""
         return max((self.overheads.slowdown(level, bool(self.sensitive[job])) for job in jobs), default=1.0)
 
     def run_seconds(self, job: int) -> float:
-        """Return for how long a running job has run since its last start, in s."""
+        """Return the time that a running job has run since its last start, in s."""
         return float(self.now - self._since[job])
 
     def submit(self, jobs: Ints) -> None:
-        """Let jobs wait that did not exist before; for the engine alone."""
+        """Add new jobs as waiting; only for the engine."""
         self._running = None
         self.status[jobs] = WAITING
         self._since[jobs] = self.now
@@ -192,7 +192,7 @@ class State:
             self.active.sort()
 
     def start(self, jobs: Ints, gpus: Ints, rates: Floats, delays: Floats) -> None:
-        """Let jobs run from now on, with progress after `delays` seconds; for the engine alone."""
+        """Start jobs, which progress after `delays` seconds; only for the engine."""
         self._running = None
         self.status[jobs] = RUNNING
         self.first_start[jobs] = np.minimum(self.first_start[jobs], self.now)
@@ -205,14 +205,14 @@ class State:
         self.finish[jobs] = self.now + delays + self._left[jobs] / rates
 
     def stop(self, jobs: Ints) -> None:
-        """Let running jobs wait; for the engine alone."""
+        """Stop running jobs, which wait again; only for the engine."""
         self._left[jobs] -= self._leave(jobs)
         self.finish[jobs] = math.inf
         self.status[jobs] = WAITING
         self._since[jobs] = self.now
 
     def end(self, jobs: Ints) -> None:
-        """Let running jobs end whose finish is equal to now; for the engine alone."""
+        """End running jobs that finish now; only for the engine."""
         self._leave(jobs)
         self._left[jobs] = 0.0
         self.status[jobs] = DONE
@@ -221,7 +221,7 @@ class State:
         self.finish[jobs] = math.inf
 
     def _leave(self, jobs: Ints) -> Floats:
-        """Take running jobs off their GPUs and return the work that each has done in this run."""
+        """Release the GPUs of running jobs and return the work that each has done in this run."""
         seconds = self.now - self._since[jobs]
         progress = np.maximum(0.0, self.now - self._ready[jobs]) * self._rate[jobs]
         held = self.held[jobs]
@@ -234,9 +234,9 @@ class State:
         return np.asarray(progress)
 
     def work_done(self, jobs: Jobs) -> Floats:
-        """Return the sum of rate times time over the ended runs of each job, in s of its logged duration."""
+        """Return the work done in the ended runs of each job, rate times time, in s of its logged duration."""
         return self._done[jobs]
 
     def work_resolution(self, jobs: Jobs) -> Floats:
-        """Return the work that each job does within the resolution at its last rate, in s of its logged duration."""
+        """Return the work of each job within the resolution at its last rate, in s of its logged duration."""
         return np.asarray(self.resolution * self._rate[jobs])

@@ -1,4 +1,4 @@
-"""Which times and services of a replay are equal, although they were added up in another order."""
+"""Comparison of times and services up to a resolution, because sums depend on the order of additions."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from gangopt.base.types import Floats, Ints
 __all__ = ["RESOLUTION", "ascending", "merged", "ranks", "resolution_of"]
 
 RESOLUTION = 1e-6
-"""s; times of a replay that are closer than this are equal."""
+"""Times of a replay closer than this are equal, s."""
 
 _SPACING = 2.0**-46
-"""Least resolution relative to the length of a replay: 64 times the spacing of double-precision numbers there."""
+"""Smallest resolution relative to the length of a replay: 64 times the spacing of doubles there."""
 
 
 def resolution_of(arrival: Floats, gpus: Ints, duration: Floats, n_gpus: int) -> float:
-    """Return the resolution of a replay in s: `RESOLUTION`, or more where doubles do not tell that apart any more.
+    """Return the resolution of a replay in s: `RESOLUTION`, or more if doubles cannot resolve that.
 
     Parameters
     ----------
     arrival : ndarray of float
-        S since the first arrival, ascending, shape (jobs,).
+        Ascending arrivals, s since the first, shape (jobs,).
     gpus : ndarray of int
         GPUs of each gang, shape (jobs,).
     duration : ndarray of float
-        S, shape (jobs,).
+        Duration of each job, s, shape (jobs,).
     n_gpus : int
         GPUs of the cluster.
     """
@@ -36,16 +36,16 @@ def resolution_of(arrival: Floats, gpus: Ints, duration: Floats, n_gpus: int) ->
 
 
 def ascending(values: Floats, resolution: float, share: float = 0.0) -> Ints:
-    """Return the stable order of values of which those closer than the resolution are equal.
+    """Return the stable ascending order of values, where values closer than the resolution are equal.
 
     Parameters
     ----------
     values : ndarray of float
-        Finite, shape (n,).
+        Finite values, shape (n,).
     resolution : float
-        In the unit of the values.
+        Resolution in the unit of the values.
     share : float, optional
-        Values are equal too if they differ by this share of the larger one.
+        Additional resolution relative to the larger value.
     """
     order = values.argsort(kind="stable")
     ordered = values[order]
@@ -57,14 +57,14 @@ def ascending(values: Floats, resolution: float, share: float = 0.0) -> Ints:
 
 
 def ranks(values: Floats, resolution: float, share: float = 0.0) -> Ints:
-    """Return the rank of each value, from 0; values closer than the resolution have the same.
+    """Return the rank of each value, from 0; values closer than the resolution have the same rank.
 
     Parameters
     ----------
     values : ndarray of float
-        Finite, shape (n,).
+        Finite values, shape (n,).
     resolution, share : float
-        As in `ascending`.
+        Absolute and relative resolution, as in `ascending`.
     """
     order = values.argsort(kind="stable")
     ordered = values[order]
@@ -72,14 +72,14 @@ def ranks(values: Floats, resolution: float, share: float = 0.0) -> Ints:
 
 
 def merged(values: Floats, resolution: float) -> Floats:
-    """Return the values with those that are closer than the resolution replaced by the least of them.
+    """Replace values closer than the resolution by the smallest of them.
 
     Parameters
     ----------
     values : ndarray of float
-        Finite, shape (n,).
+        Finite values, shape (n,).
     resolution : float
-        In the unit of the values.
+        Resolution in the unit of the values.
     """
     order = values.argsort(kind="stable")
     ordered = values[order]
@@ -91,7 +91,7 @@ def merged(values: Floats, resolution: float) -> Floats:
 
 
 def _noisy(steps: Floats, least: Floats | float) -> bool:
-    """Return whether there are equal values that are not the same number."""
+    """Return whether some values are equal but not identical."""
     small = steps <= least
     return bool(np.count_nonzero(small)) and bool(np.count_nonzero(steps[small]))
 
@@ -104,7 +104,7 @@ def _groups(steps: Floats, least: Floats | float) -> Ints:
 
 
 def _spread(order: Ints, groups: Ints) -> Ints:
-    """Return groups of ordered values in the values' own order."""
+    """Return the groups of ordered values in the original order of the values."""
     spread = np.empty(len(order), dtype=np.int64)
     spread[order] = groups[: len(order)]
     return spread

@@ -1,4 +1,4 @@
-"""How queue and GPUs of a replay developed, and which GPU ran which job, from its log."""
+"""Queue length and GPU usage over time, and a Gantt grid of a replay, from its log."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gangopt.base.types import Floats, Ints
 from gangopt.replays.log import ARRIVE, END, START, STOP
-from gangopt.replays.records import Floats, Ints
 
 if TYPE_CHECKING:
     from gangopt.replays.log import Log
@@ -21,18 +21,18 @@ __all__ = ["Timeline", "gantt", "timeline"]
 
 @dataclass(frozen=True)
 class Timeline:
-    """Means over equal stretches of time.
+    """Means over equal time bins.
 
     Attributes
     ----------
     edges : ndarray of float
-        S since the first arrival, the borders of the stretches, shape (n + 1,).
+        Edges of the bins, s since the first arrival, shape (n + 1,).
     queue : ndarray of float
         Mean number of waiting jobs, shape (n,).
     allocated : ndarray of float
-        Mean number of GPUs that jobs hold, shape (n,).
+        Mean number of GPUs held by jobs, shape (n,).
     used : ndarray of float
-        Mean number of GPUs of jobs that progress: held, without the seconds after each start, shape (n,).
+        Mean number of GPUs held by jobs that progress, i.e. without start delays, shape (n,).
     """
 
     edges: Floats
@@ -42,14 +42,14 @@ class Timeline:
 
 
 def timeline(replay: Replay, stretches: int = 400) -> Timeline:
-    """Return how long the queue was and how many GPUs were held, from the first arrival to the last end.
+    """Return queue length and GPU usage from the first arrival to the last end.
 
     Parameters
     ----------
     replay : Replay
-        With at least one job.
+        Replay of at least one job.
     stretches : int, optional
-        Number of equal stretches of time.
+        Number of time bins.
     """
     log = replay.log
     time, kind, gpus = log.time, log.kind, log.gpus
@@ -63,7 +63,7 @@ def timeline(replay: Replay, stretches: int = 400) -> Timeline:
 
 
 def _means(time: Floats, steps: Ints, edges: Floats) -> Floats:
-    """Return the mean of the sum of all steps so far, over each stretch between two edges."""
+    """Return the mean of the cumulative sum of steps in each bin."""
     if not len(time):
         return np.zeros(len(edges) - 1)
     order = np.argsort(time, kind="stable")
@@ -75,10 +75,10 @@ def _means(time: Floats, steps: Ints, edges: Floats) -> Floats:
 
 
 def _delays(log: Log) -> tuple[Floats, Floats, Ints]:
-    """Return from when to when which GPUs were held without progress."""
+    """Return begins, ends and GPUs of the periods in which GPUs were held without progress."""
     kind, job, time, delay = log.kind, log.job, log.time, log.delay
     runs = np.flatnonzero(kind != ARRIVE)
-    # a job's events alternate between start and stop or end
+    # the events of a job alternate between start and stop (or end)
     runs = runs[np.argsort(job[runs], kind="stable")]
     starts, leaves = runs[::2], runs[1::2]
     late = delay[starts] > 0
@@ -87,27 +87,28 @@ def _delays(log: Log) -> tuple[Floats, Floats, Ints]:
 
 
 def gantt(replay: Replay, columns: int = 1200, most_runs: int = 200_000) -> tuple[Ints, float, float, int]:
-    """Return which job each GPU ran over time, as a grid.
+    """Return the job of each GPU over time as a grid.
 
-    Where GPUs were only counted, a job gets the free ones with the lowest numbers; on machines those of its machines.
+    A job gets the free GPUs with the lowest numbers, on its machines if there are any.
 
     Parameters
     ----------
     replay : Replay
-        With at least one job.
+        Replay of at least one job.
     columns : int, optional
-        Stretches of time.
+        Number of time bins.
     most_runs : int, optional
-        Starts after which the grid ends.
+        Number of starts after which the grid ends.
 
     Returns
     -------
-    grid : int array, shape (GPUs, columns)
-        Job at the start of each stretch or, if none ran then, one that ran during it; -1 for none.
-    begin, end : s since the first arrival
-        Limits of the grid.
+    grid : ndarray of int
+        Job at the beginning of each bin or, if there is none, one that ran during the bin; -1 for none; shape
+        (GPUs, columns).
+    begin, end : float
+        Limits of the grid, s since the first arrival.
     runs : int
-        Starts that it shows.
+        Number of starts in the grid.
     """
     log = replay.log
     time, kind, job, gpus = log.time, log.kind, log.job, log.gpus
@@ -116,7 +117,7 @@ def gantt(replay: Replay, columns: int = 1200, most_runs: int = 200_000) -> tupl
     begin, end = float(time[0]), float(time[last - 1])
     grid = np.full((replay.n_gpus, columns), -1, dtype=np.int64)
     at_column = (time[:last] - begin) / max(end - begin, 1e-9) * columns
-    # a run that leaves at the border of two stretches was not in the later one
+    # a run that ends at the edge between two bins is not in the later one
     at_column = np.where(kind[:last] == START, np.floor(at_column), np.ceil(at_column) - 1)
     column = np.clip(at_column, 0, columns - 1).astype(np.int64)
     free = _FreeGpus(replay)
@@ -143,7 +144,7 @@ def _paint(grid: Ints, rows: list[int], first: int, last: int, job: int) -> None
 
 
 class _FreeGpus:
-    """Numbers of the free GPUs of each machine, the lowest first."""
+    """Numbers of the free GPUs of each machine, lowest first."""
 
     def __init__(self, replay: Replay) -> None:
         sizes = list(replay.machine_gpus) or [replay.n_gpus]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.replays.records import Floats
+from gangopt.base.types import Floats
 from gangopt.replays.timelines import Timeline, gantt, timeline
 from gangopt.reporting.plots import label, line_style, plain_text, time_unit
 

@@ -58,7 +58,7 @@ def test_slices_and_files(call, log, tmp_path):
 
 def test_lenient_leaves_out_what_cannot_run(call, refused, log):
     assert (
-        "1 of 4 jobs are larger than the cluster of 4 GPUs, the first is d with 8"
+        "1 of 4 jobs are larger than the cluster with 4 GPUs; the first is d with 8 GPUs"
         in call("replay", log, "--cluster", 4, "--policy", "fifo")[2]
     )
     code, out, err = call("replay", log, "--cluster", 4, "--policy", "fifo", "--lenient", "--json")
@@ -80,7 +80,7 @@ def test_the_command_refuses_reports_and_leaves_out(call, refused, tmp_path):
     record = json.loads(out)
     assert (code, record["jobs"]) == (0, 2)
     assert [(item["name"], item["count"]) for item in record["notices"]] == [("unplaceable", 2), ("cpu-ignored", 1)]
-    told = "cpu-ignored: 1; job d asks for 8 cores, replays place jobs by the number of GPUs alone"
+    told = "cpu-ignored: 1; job d requests 8 cores, but replays place jobs by number of GPUs only"
     assert [line for line in err.splitlines() if "ignored" in line] == [told]
     assert "unplaceable: 2 left out; job a cannot be placed on lab" in err
     assert told in page.read_text()
@@ -98,10 +98,13 @@ def test_a_policy_that_the_log_cannot_feed_is_told(call, log):
     [
         (("--policy", "optimus,tetris"), "workload log: 4 of 4 jobs have no speed"),
         (("--policy", "fifoo"), "unknown policy 'fifoo'; near matches: fifo"),
-        (("--policy", ","), "no policy is named; at least one is needed"),
+        (("--policy", ","), "policies must name at least one policy"),
         (("--policy", "fifo", "--slowdown", "rack"), "--slowdown must be LOCALITY=FACTOR, e.g. rack=1.1 (got 'rack')"),
-        (("--policy", "fifo", "--slowdown", "moon=2"), "overheads: slowdown at 'moon'"),
-        (("--policy", "fifo", "--start-seconds", "-1"), "overheads: start is -1.0"),
+        (
+            ("--policy", "fifo", "--slowdown", "moon=2"),
+            "overheads: slowdown must be of a machine, rack or cluster (got 'moon')",
+        ),
+        (("--policy", "fifo", "--start-seconds", "-1"), "overheads: start must be a finite number >= 0 s (got -1.0)"),
         (("--policy", "fifo", "-o", "x.txt"), "x.txt: suffix .txt, allowed: .parquet"),
         (("--policy", "fifo", "--from", "100"), "no jobs left to simulate"),
         (("--policy", "fifo", "--executor", "dask"), "unknown executor 'dask'; known: serial, processes"),
@@ -117,7 +120,7 @@ def test_bad_input_ends_in_one_line_and_2(call, log, arguments, message):
 
 def test_unknown_clusters_are_refused_before_the_log_is_read(refused, log):
     assert "nowhere" in refused("replay", log, "--cluster", "nowhere", "--policy", "fifo")
-    assert "cluster=0: at least one GPU" in refused("replay", log, "--cluster", 0, "--policy", "fifo")
+    assert "cluster must be an integer >= 1 (got 0)" in refused("replay", log, "--cluster", 0, "--policy", "fifo")
 
 
 def test_the_log_is_not_overwritten(call, log):

@@ -59,7 +59,7 @@ def test_jobs_keep_their_place_when_arrivals_are_unsorted():
 
 def test_policy_that_does_not_keep_to_slots_finds_nothing():
     instance = gangopt.load(FIGURE7)
-    with pytest.raises(NoSolutionError, match=r"tiresias-g does not keep to the slots .* whole_slots"):
+    with pytest.raises(NoSolutionError, match=r"tiresias-g violates the slots .* whole_slots"):
         tiresias_g(instance, thresholds="3")
     result = solve(instance, "tiresias-g?thresholds=3")
     assert (result.termination, result.solution_status) == ("completed", "none")

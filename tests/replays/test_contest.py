@@ -188,13 +188,13 @@ def test_finished_policies_survive_an_interruption():
 @pytest.mark.parametrize(
     ("arguments", "settings", "message"),
     [
-        (([],), {}, "no policy is named; at least one is needed"),
-        ((["fifo", "fifo"],), {}, "policy fifo is named twice"),
+        (([],), {}, "policies must name at least one policy"),
+        ((["fifo", "fifo"],), {}, "duplicate policy fifo"),
         ((["fifo", "fifoo"],), {}, "unknown policy 'fifoo'; near matches: fifo"),
         ((["fifo"],), {"executor": "threads"}, "unknown executor 'threads'; known: serial, processes"),
-        ((["fifo"],), {"executor": "processes", "workers": 0}, "workers=0: a whole number from 1 is needed"),
+        ((["fifo"],), {"executor": "processes", "workers": 0}, "workers must be an integer >= 1 (got 0)"),
         ((["fifo"],), {"placement": "best"}, "unknown placement rule 'best'"),
-        ((["fifo"],), {"placement": "even"}, "placement=even: GPUs are only counted; a cluster with machines is nee"),
+        ((["fifo"],), {"placement": "even"}, "placement=even requires a cluster with machines (got a number of GPUs)"),
     ],
 )
 def test_wrong_contests_are_refused(arguments, settings, message):
@@ -244,7 +244,7 @@ def test_jobs_that_no_policy_could_replay_are_left_out_and_counted():
     assert ready.ids == ("j0",)
     assert [(item.name, item.count, item.message) for item in ready.notices] == [
         ("unknown-durations", 1, "job j2 has no duration"),
-        ("larger-than-the-cluster", 1, "job j1 needs more than the 4 GPUs there are"),
+        ("larger-than-the-cluster", 1, "job j1 requests more than the 4 GPUs of the cluster"),
     ]
     assert replayable(THREE, 4) == THREE
     assert replayable(THREE, 4).notices == ()
@@ -262,7 +262,7 @@ def test_runs_faster_than_the_log_have_no_bound():
 
 def test_slowdowns_of_counted_gpus_are_refused():
     slow = Overheads(slowdowns={"rack": 1.5})
-    message = r"slowdown rack=1.5: GPUs are only counted; a cluster with machines is needed"
+    message = r"slowdown rack=1.5 requires a cluster with machines \(got a number of GPUs\)"
     with pytest.raises(InputError, match=message):
         contest(THREE, 2, ["fifo"], overheads=slow)
     with pytest.raises(InputError, match=message):
@@ -274,8 +274,8 @@ LOST = workload((0, 1, 5), (1e9, 1, 1e-9))
 
 def test_durations_that_the_clock_cannot_resolve_are_refused_or_left_out():
     message = (
-        "job j1: a duration of 1e-09 s is lost beside its arrival 1000000000 s after the first one; "
-        "longer durations or arrivals nearer each other are needed"
+        "job j1: duration 1e-09 s is lost in double precision next to its arrival 1000000000 s after the first one; "
+        "use longer durations or closer arrivals"
     )
     with pytest.raises(InputError) as caught:
         gangopt.replay(LOST, 1, "fifo")
@@ -283,7 +283,10 @@ def test_durations_that_the_clock_cannot_resolve_are_refused_or_left_out():
     ready = replayable(LOST, 1)
     assert ready.ids == ("j0",)
     notice = ready.notices[0]
-    assert (notice.name, notice.message) == ("lost-durations", "job j1 has a duration that is lost beside its arrival")
+    assert (notice.name, notice.message) == (
+        "lost-durations",
+        "job j1 has a duration that is lost in double precision next to its arrival",
+    )
 
 
 def test_jobs_shorter_than_the_spacing_of_their_arrivals_have_shares_of_it(tmp_path):
@@ -332,14 +335,14 @@ def test_objects_that_are_no_policies_are_refused_as_by_replay():
 
     assert contest(THREE, 2, [Local()]).entries[0].replay is not None
     for policies, message in (
-        ([object()], "policy is a object without a name and a method decide"),
-        ([Local], "policy is the class Local; an object of it is needed"),
+        ([object()], "policy must have a name and a method decide"),
+        ([Local], r"policy must be an object \(got the class Local\)"),
         (["longest"], "unknown policy 'longest'"),
-        ([Longest(), Longest()], "policy longest is named twice"),
+        ([Longest(), Longest()], "duplicate policy longest"),
     ):
         with pytest.raises(InputError, match=message):
             contest(THREE, 2, policies)
-    with pytest.raises(InputError, match="policy is the class Local"):
+    with pytest.raises(InputError, match="policy must be an object .got the class Local"):
         gangopt.replay(THREE, 2, Local)
     with pytest.raises(InputError, match=r"policy local cannot be sent to another process .*; use executor=serial"):
         contest(THREE, 2, [Local()], executor="processes")

@@ -51,11 +51,11 @@ def test_demands_that_a_replay_ignores_are_counted():
     )
     jobs = workload(gpu_type=["H100|V100", "H100", None], cpu=[0, 8, 16], memory=[None, None, 4.5])
     notices = gangopt.replay(jobs, mixed, "fifo").notices
-    rule = "replays place jobs by the number of GPUs alone"
+    rule = "but replays place jobs by number of GPUs only"
     assert [(item.name, item.count, item.dropped, item.message) for item in notices] == [
-        ("gpu-type-ignored", 1, False, f"job j1 asks for GPUs of type H100, {rule}"),
-        ("cpu-ignored", 2, False, f"job j1 asks for 8 cores, {rule}"),
-        ("memory-ignored", 1, False, f"job j2 asks for 4.5 GB of memory, {rule}"),
+        ("gpu-type-ignored", 1, False, f"job j1 requests GPUs of type H100, {rule}"),
+        ("cpu-ignored", 2, False, f"job j1 requests 8 cores, {rule}"),
+        ("memory-ignored", 1, False, f"job j2 requests 4.5 GB of memory, {rule}"),
     ]
     played = contest(jobs, mixed, ["fifo"])
     assert played.notices == notices

@@ -145,7 +145,7 @@ def test_places_that_are_not_free_are_refused():
     for place, shown in (({0: 3}, "((0, 3),)"), ({5: 2}, "((5, 2),)"), ({0: 1}, "((0, 1),)"), ({-1: 2}, "((-1, 2),)")):
         with pytest.raises(InputError) as caught:
             gangopt.replay(workload((0, 2, 1)), cluster(2, 2), Wrong(place))
-        message = f"policy wrong at 0 s places job j0 of 2 GPUs on {shown}, where that is not free"
+        message = f"policy wrong at 0 s places job j0 with 2 GPUs on {shown}, which are not free"
         assert str(caught.value) == message
 
 
@@ -168,7 +168,7 @@ def test_a_job_that_is_stopped_before_it_progressed_has_lost_nothing():
 def test_a_quantum_shorter_than_a_start_is_told():
     jobs = workload((0, 1, 10), (0, 1, 10))
     with pytest.raises(
-        InputError, match=r"lets no job progress: asked 1000 times without any work done; jobs are stopped before"
+        InputError, match=r"makes no progress: no work done in 1000 decisions; jobs are stopped during their start"
     ):
         gangopt.replay(jobs, 1, "time-sharing?quantum=5", overheads=Overheads(start=6))
     # without overheads the same turns end
@@ -192,11 +192,11 @@ def test_no_overheads_change_nothing():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"start": -1}, "overheads: start is -1; a finite number of seconds from 0 is needed"),
-        ({"restart": float("inf")}, "overheads: restart is inf; a finite number of seconds from 0 is needed"),
-        ({"checkpoints": {"a": -2}}, "overheads: checkpoint of a is -2; a finite number of seconds from 0 is needed"),
-        ({"slowdowns": {"slot": 2}}, "overheads: slowdown at 'slot'; localities are machine, rack and cluster"),
-        ({"slowdowns": {"rack": 0.5}}, "overheads: slowdown at rack is 0.5; a finite number from 1 is needed"),
+        ({"start": -1}, "overheads: start must be a finite number >= 0 s (got -1)"),
+        ({"restart": float("inf")}, "overheads: restart must be a finite number >= 0 s (got inf)"),
+        ({"checkpoints": {"a": -2}}, "overheads: checkpoint of a must be a finite number >= 0 s (got -2)"),
+        ({"slowdowns": {"slot": 2}}, "overheads: slowdown must be of a machine, rack or cluster (got 'slot')"),
+        ({"slowdowns": {"rack": 0.5}}, "overheads: slowdown of a rack must be a finite number >= 1 (got 0.5)"),
     ],
 )
 def test_wrong_overheads_are_refused(settings, message):
@@ -207,7 +207,7 @@ def test_wrong_overheads_are_refused(settings, message):
 
 def test_a_model_without_a_checkpoint_time_is_named():
     jobs = workload(*PREEMPTED, model=["lenet", None])
-    with pytest.raises(InputError, match="overheads: no checkpoint time for the model 'lenet'; known are alexnet, goo"):
+    with pytest.raises(InputError, match="overheads: unknown checkpoint time of model 'lenet'; known: alexnet, goo"):
         gangopt.replay(jobs, 1, "srtf", overheads=Overheads(by_model=True))
 
 

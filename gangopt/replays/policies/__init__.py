@@ -1,1 +1,1 @@
-"""Policies of the papers and the baselines that they are measured against."""
+"""Policies of the papers and their baselines."""

@@ -1,4 +1,4 @@
-"""Policies that change how many GPUs a job has, once in every scheduling interval: Optimus, DRF, Tetris, and exact."""
+"""Policies that resize jobs every scheduling interval: Optimus, DRF, Tetris and exact."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.base.errors import InputError, NoSolutionError
+from gangopt.base.checks import integer, number
+from gangopt.base.errors import NoSolutionError
 from gangopt.base.interrupts import unless_interrupted
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.replays.policies.speeds import FittedSpeeds, LinearSpeeds, SpeedModel, speeds_of
 from gangopt.replays.policies.ticks import Ticks
-from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.records import Plan
 from gangopt.replays.state import State
 
 __all__ = ["Elastic", "drf", "exact", "optimus", "tetris"]
@@ -23,25 +25,25 @@ Allocate = Callable[[AllocationInstance], AllocationSolution]
 
 @dataclass
 class Elastic:
-    """At every multiple of the interval, decision `allocation` is taken anew for all jobs that wait or run.
+    """Policy that solves problem `allocation` for all waiting and running jobs at every multiple of the interval.
 
-    Jobs that arrive in between wait for it, GPUs that come free in between stay free. Where not even one worker of each
-    job fits, those with the smallest workers are let in, ties by arrival and file order; the others wait.
+    Between these times, arriving jobs wait and released GPUs stay free. If one worker of each job does not fit, jobs
+    with the smallest workers are admitted (ties by arrival and file order) and the others wait.
 
     Attributes
     ----------
     name : str
-        What tables call it.
+        Name in tables.
     allocate : Allocate
-        From the interval's allocation instance to its solution.
+        Method of `allocation`.
     placement : str
-        Rule by which machines are chosen.
+        Placement rule.
     interval : float
-        S.
+        Scheduling interval, s.
     speed : SpeedModel
-        `fitted` from the workload's column, or `linear` in the GPUs up to the gang's.
+        `fitted` from the workload's column `speed`, or `linear` in the GPUs up to those of the gang.
     max_tasks : int
-        Most workers, and most parameter servers, of a job with a fitted speed.
+        Maximum number of workers, and of parameter servers, of a job with a fitted speed.
     """
 
     name: str
@@ -56,10 +58,8 @@ class Elastic:
     _ticks: Ticks = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.interval) and self.interval > 0):
-            raise InputError(f"{self.name}: interval={self.interval} s; a finite number of seconds above 0 is needed")
-        if not 1 <= self.max_tasks <= 1000:
-            raise InputError(f"{self.name}: max_tasks={self.max_tasks}; from 1 to 1000 is allowed")
+        number(f"{self.name}: interval", self.interval, above=0, unit="s")
+        integer(f"{self.name}: max_tasks", self.max_tasks, 1, 1000)
         self._ticks = Ticks(self.interval)
 
     def decide(self, state: State) -> Plan:
@@ -74,7 +74,7 @@ class Elastic:
         return Plan(order, gpus=gpus, rates=rates, wake=self._wake)
 
     def _wake(self, state: State) -> float:
-        """Return when to decide again: never while the same would come out, whatever work is left."""
+        """Return the next decision time, infinite while the allocation cannot change."""
         active = state.active
         alone = len(active) == 1 and list(self._gpus) == active.tolist() and not len(state.waiting)
         linear = isinstance(self._speeds, LinearSpeeds)
@@ -92,7 +92,7 @@ class Elastic:
 
 
 def _admitted(state: State, speeds: FittedSpeeds | LinearSpeeds) -> Ints:
-    """Return the jobs of which one worker each fits into the cluster together."""
+    """Return the jobs that fit into the cluster together with one worker each."""
     least = speeds.least_gpus(state.active)
     order = np.argsort(least, kind="stable")
     fits = np.cumsum(least[order]) <= state.n_gpus
@@ -105,7 +105,7 @@ def _exactly(instance: AllocationInstance) -> AllocationSolution:
 
     outcome = unless_interrupted(solve(instance, Controls()))
     if outcome.termination != "optimal":
-        raise NoSolutionError(f"exact: an interval's allocation was not proven optimal: {outcome.reason}")
+        raise NoSolutionError(f"exact: allocation of an interval not proven optimal: {outcome.reason}")
     solution: AllocationSolution = outcome.solution
     return solution
 
@@ -121,10 +121,10 @@ def optimus(
 
     Parameters
     ----------
-    interval, speed, max_tasks : float or SpeedModel or int, optional
-        As in `Elastic`.
+    interval, speed, max_tasks : float, SpeedModel or int, optional
+        Settings of `Elastic`.
     skip : bool, optional
-        Go on with the tasks that still fit.
+        Whether tasks after one that does not fit are tried.
     priority : float, optional
         Factor on the gains of young jobs.
     """
@@ -144,12 +144,12 @@ def drf(interval: float = 600.0, speed: SpeedModel = "fitted", max_tasks: int = 
 
 
 def tetris(interval: float = 600.0, speed: SpeedModel = "fitted", max_tasks: int = 16) -> Elastic:
-    """Return Tetris: packing and least remaining time, packed on the machines."""
+    """Return Tetris: packing score and shortest remaining time, packed on the machines."""
     from gangopt.solvers.allocation import heuristics as allocation
 
     return Elastic("tetris", allocation.tetris, "packed", interval, speed, max_tasks)
 
 
 def exact(interval: float = 600.0, speed: SpeedModel = "fitted", max_tasks: int = 16) -> Elastic:
-    """Return the policy that solves every interval's allocation to proven optimality."""
+    """Return the policy that solves the allocation of every interval to proven optimality."""
     return Elastic("exact", _exactly, "even", interval, speed, max_tasks)

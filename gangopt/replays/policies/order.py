@@ -1,4 +1,4 @@
-"""Policies that sort the jobs once at each event: FIFO, smallest first, shortest remaining time and service."""
+"""Policies that sort the jobs at each event: FIFO, smallest first, shortest remaining time and service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass
 class Fifo:
-    """First in, first out, without preemption: the first job that does not fit holds up all that came after it."""
+    """First in, first out, without preemption and with head-of-line blocking."""
 
     name: str = "fifo"
 
@@ -39,7 +39,7 @@ class Fifo:
 
 @dataclass
 class YarnCs:
-    """YARN's capacity scheduler as in Tiresias: FIFO with head-of-line blocking, gangs consolidated or waiting."""
+    """YARN's capacity scheduler as in Tiresias: FIFO with head-of-line blocking; gangs wait for consolidated places."""
 
     name: str = "yarn-cs"
     placement: str = "consolidated"
@@ -51,7 +51,7 @@ class YarnCs:
 
 @dataclass
 class BestEffort:
-    """YARN's capacity scheduler without head-of-line blocking: jobs that fit pass those that do not."""
+    """YARN's capacity scheduler without head-of-line blocking: jobs that fit overtake jobs that do not."""
 
     name: str = "best-effort"
     placement: str = "consolidated"
@@ -63,35 +63,35 @@ class BestEffort:
 
 @dataclass
 class SmallestFirst:
-    """The job with the fewest GPUs first (SF of Tiresias, table 1)."""
+    """Job with the fewest GPUs first (SF of Tiresias, table 1)."""
 
     name: str = "sf"
     preempt: bool = True
 
     def decide(self, state: State) -> Plan:
-        """Return the jobs by GPUs; ties by arrival and file order."""
+        """Return the jobs by GPUs, with ties by arrival and file order."""
         return Plan(state.active[np.argsort(state.gpus[state.active], kind="stable")], preempt=self.preempt)
 
 
 @dataclass
 class ShortestRemainingTime:
-    """The job with the least remaining running time first; knows every duration (SRTF)."""
+    """Job with the shortest remaining time first (SRTF); requires durations."""
 
     name: str = "srtf"
 
     def decide(self, state: State) -> Plan:
-        """Return the jobs by remaining time; ties by arrival and file order."""
+        """Return the jobs by remaining time, with ties by arrival and file order."""
         return Plan(state.active[ascending(state.remaining(state.active), state.resolution)])
 
 
 @dataclass
 class ShortestRemainingService:
-    """The job with the least remaining time times GPUs first; knows every duration (SRSF)."""
+    """Job with the smallest remaining time times GPUs first (SRSF); requires durations."""
 
     name: str = "srsf"
 
     def decide(self, state: State) -> Plan:
-        """Return the jobs by remaining service; ties by arrival and file order."""
+        """Return the jobs by remaining service, with ties by arrival and file order."""
         service = state.remaining(state.active) * state.gpus[state.active]
         return Plan(state.active[ascending(service, state.service_resolution)])
 

@@ -1,4 +1,4 @@
-"""Tiresias's placement: jobs of skewed models on the fewest machines, the others where they reduce fragmentation."""
+"""Placement of Tiresias: jobs of skewed models on the fewest machines, others so as to reduce fragmentation."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import number
+from gangopt.base.types import Ints
 from gangopt.instances.networks.models import MODELS
 from gangopt.instances.profiling.skew import model_skew
-from gangopt.replays.records import Ints
 from gangopt.replays.state import State
 from gangopt.solvers.network_placement.heuristics import LIMIT
 
@@ -19,17 +19,17 @@ __all__ = ["PackLimit"]
 
 @dataclass
 class PackLimit:
-    """`packed` for a job whose skew exceeds PACKLIMIT, else `fragments`; `packed` also where the skew is unknown.
+    """Rule `packed` for jobs whose skew exceeds PACKLIMIT or is unknown, else `fragments`.
 
-    The skew follows from the tensors of the job's model, mapped round robin to its parameter servers: as many as the
-    log says, or one for each GPU. Only the ten published models are known.
+    The skew follows from the tensors of the job's model, assigned round robin to its parameter servers (their number in
+    the log, or one per GPU). It is known for the ten published models.
 
     Attributes
     ----------
     limit : float
         PACKLIMIT, share of the model on the fullest parameter server, from 0 to 1.
     rules : tuple of str
-        Rules that it may choose, none of which refuses a gang that finds GPUs enough.
+        Rules that it selects; they place every gang if there are enough free GPUs.
 
     References
     ----------
@@ -43,11 +43,10 @@ class PackLimit:
     _skews: dict[tuple[str, int], float] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.limit <= 1:
-            raise InputError(f"packlimit={self.limit:g}; a share from 0 to 1 is needed")
+        number("packlimit", self.limit, 0, 1)
 
     def __call__(self, state: State, job: int) -> str:
-        """Return the rule by which a job is placed."""
+        """Return the placement rule of a job."""
         if self._models is None:
             self._models = state.workload.texts("model")
             logged = np.nan_to_num(state.workload.numbers("ps"), nan=0.0).astype(np.int64)

@@ -1,4 +1,4 @@
-"""SLAQ: GPUs go where they lower the training loss most until the next decision."""
+"""SLAQ: GPUs to the jobs whose training loss decreases most until the next decision."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import number
+from gangopt.base.types import Floats, Ints
 from gangopt.replays.policies.ticks import Ticks
-from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.records import Plan
 from gangopt.replays.state import State
 
 __all__ = ["Slaq"]
@@ -17,22 +18,22 @@ __all__ = ["Slaq"]
 
 @dataclass
 class Slaq:
-    r"""At every multiple of the interval, GPUs are given one by one to the job whose loss the next one lowers most.
+    r"""Policy that assigns GPUs one by one to the job with the largest decrease in loss, every interval.
 
-    No public trace tells losses, so every job is taken to have the normalised loss
+    No public trace has losses, so every job is assumed to have the normalised loss
 
     .. math:: l(x) = \frac{1}{1 + c x}
 
-    after the share x of its work (the curve of Optimus with its last loss as c), and a speed in proportion to its GPUs,
-    up to those of its gang. The gain of the k-th GPU is the difference of what k and k - 1 GPUs make of the loss until
-    the next decision. Ties by arrival and file order.
+    after the share x of its work (the loss curve of Optimus), and a speed proportional to its GPUs, up to those of its
+    gang. The gain of the k-th GPU is the difference between the losses at the next decision with k - 1 and with k GPUs.
+    Ties are broken by arrival and file order.
 
     Attributes
     ----------
     interval : float
-        S.
+        Scheduling interval, s.
     curvature : float
-        C, above 0.
+        Curvature c of the loss, > 0.
 
     References
     ----------
@@ -48,8 +49,7 @@ class Slaq:
 
     def __post_init__(self) -> None:
         for label, value in (("interval", self.interval), ("curvature", self.curvature)):
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"{self.name}: {label}={value}; a finite number above 0 is needed")
+            number(f"{self.name}: {label}", value, above=0)
         self._ticks = Ticks(self.interval)
 
     def decide(self, state: State) -> Plan:
@@ -64,12 +64,12 @@ class Slaq:
         return Plan(order, gpus=gpus, rates=gpus / state.gpus[order], wake=self._wake)
 
     def _wake(self, state: State) -> float:
-        """Return when to decide again: never while every job has its whole gang."""
+        """Return the next decision time, infinite while every job has its complete gang."""
         whole = bool((state.held[state.active] == state.gpus[state.active]).all())
         return math.inf if whole else self._ticks.next
 
     def _share(self, state: State) -> Ints:
-        """Return the GPUs of each active job: losses are convex, so the greatest single gains are what to take."""
+        """Return the GPUs of each active job; losses are convex, so the largest single gains are optimal."""
         jobs = state.active
         gangs = state.gpus[jobs]
         if int(gangs.sum()) <= state.n_gpus:

@@ -1,4 +1,4 @@
-"""How fast a job of a workload runs on other numbers of GPUs than those of its gang."""
+"""Speeds of a job on other numbers of GPUs than its gang."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.workload.speed import FittedSpeed
-from gangopt.replays.records import Floats, Ints
 from gangopt.replays.state import State
 
 __all__ = ["FittedSpeeds", "LinearSpeeds", "SpeedModel", "speeds_of"]
@@ -18,21 +18,21 @@ SpeedModel = Literal["fitted", "linear"]
 
 
 class FittedSpeeds:
-    """Speeds f(p, w) from the workload's column `speed`; the work left counts as steps.
+    """Speeds f(p, w) from the workload's column `speed`, with the remaining work in steps.
 
-    A worker has the GPUs of the gang over its workers, a parameter server none: it sits on the machine's CPUs.
+    A worker uses the gang's GPUs divided by the logged number of workers. A parameter server runs on CPUs.
 
     Parameters
     ----------
     state : State
-        Of the replay.
+        State of the replay.
     max_tasks : int
-        Most workers, and most parameter servers, of a job; the logged shape is always allowed.
+        Maximum number of workers, and of parameter servers, of a job; the logged numbers are always allowed.
 
     Raises
     ------
     InputError
-        If a job has no `speed`, `ps` or `workers`, or its GPUs are no multiple of its workers.
+        If a job has no `speed`, `ps` or `workers`, or its GPUs are not a multiple of its workers.
     """
 
     def __init__(self, state: State, max_tasks: int) -> None:
@@ -44,24 +44,23 @@ class FittedSpeeds:
         uneven = np.flatnonzero(workload.gpus % workers)
         if len(uneven):
             job = int(uneven[0])
-            raise InputError(
-                f"job {workload.ids[job]}: {workload.gpus[job]} GPUs are no multiple of {workers[job]} workers"
-            )
+            name, given = workload.ids[job], workload.gpus[job]
+            raise InputError(f"job {name}: gpus must be a multiple of its {workers[job]} workers (got {given})")
         self._worker_gpus = workload.gpus // workers
         self._max_ps, self._max_workers = np.maximum(self._ps, max_tasks), np.maximum(workers, max_tasks)
         pairs = zip(self._fitted, self._ps.tolist(), workers.tolist(), strict=True)
         self._logged = np.array([fitted.steps_a_second(p, w) for fitted, p, w in pairs])
         if not np.isfinite(self._logged).all():
             raise InputError(
-                f"job {workload.ids[int(np.argmin(np.isfinite(self._logged)))]}: its fitted speed is infinite"
+                f"job {workload.ids[int(np.argmin(np.isfinite(self._logged)))]}: fitted speed must be finite"
             )
 
     def least_gpus(self, jobs: Ints) -> Ints:
-        """Return the GPUs of each job's smallest configuration."""
+        """Return the GPUs of the smallest configuration of each job."""
         return np.asarray(self._worker_gpus[jobs])
 
     def instance(self, state: State, jobs: Ints) -> AllocationInstance:
-        """Return the decision how many workers and parameter servers these jobs get now."""
+        """Return the allocation instance of workers and parameter servers for these jobs."""
         chosen = [self._fitted[job] for job in jobs.tolist()]
         theta = np.zeros((len(jobs), 5))
         for row, fitted in enumerate(chosen):
@@ -96,12 +95,12 @@ class FittedSpeeds:
 
 
 class LinearSpeeds:
-    """Speed in proportion to the GPUs, up to those of the gang: the model of THEMIS, equation 1.
+    """Speeds proportional to the GPUs, up to those of the gang, as in THEMIS, equation 1.
 
     Parameters
     ----------
     state : State
-        Of the replay.
+        State of the replay.
     """
 
     def __init__(self, state: State) -> None:
@@ -112,11 +111,11 @@ class LinearSpeeds:
         self._labels = tuple(f"linear-{size}" for size in sizes)
 
     def least_gpus(self, jobs: Ints) -> Ints:
-        """Return the GPUs of each job's smallest configuration."""
+        """Return the GPUs of the smallest configuration of each job."""
         return np.ones(len(jobs), dtype=np.int64)
 
     def instance(self, state: State, jobs: Ints) -> AllocationInstance:
-        """Return the decision how many GPUs these jobs get now."""
+        """Return the allocation instance of GPUs for these jobs."""
         sizes = state.gpus[jobs]
         return AllocationInstance(
             name="allocation/replay",
@@ -145,5 +144,5 @@ class LinearSpeeds:
 
 
 def speeds_of(state: State, model: SpeedModel, max_tasks: int) -> FittedSpeeds | LinearSpeeds:
-    """Return the speeds of a replay's jobs."""
+    """Return the speed model of a replay's jobs."""
     return FittedSpeeds(state, max_tasks) if model == "fitted" else LinearSpeeds(state)

@@ -1,4 +1,4 @@
-"""THEMIS: GPUs without a lease are auctioned among the apps that are furthest from finish-time fairness."""
+"""THEMIS: auctions of unleased GPUs among the apps with the worst finish-time fairness."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.base.errors import InputError, NoSolutionError
+from gangopt.base.types import Floats, Ints
 from gangopt.replays.policies.themis_apps import ReplayedApp, apps_of
-from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.records import Plan
 from gangopt.replays.state import State
 from gangopt.solvers.auction.rounding import ROUNDS_SLACK, Rounding
 from gangopt.solvers.themis.rounds import Leases, RoundSettings, hold_round
@@ -18,12 +19,12 @@ from gangopt.solvers.themis.rounds_apps import Crowd
 __all__ = ["Themis", "themis"]
 
 _IDLE_ROUNDS = 200
-"""Rounds in a row after which nobody holds a GPU: the replay is given up then."""
+"""Consecutive rounds without any leased GPU after which the replay fails."""
 
 
 @dataclass(frozen=True)
 class _Split:
-    """GPUs of an app, its jobs, and the GPUs of each job that has some."""
+    """GPUs of an app, its jobs, and the GPUs of each job that has any."""
 
     holds: tuple[int, ...]
     jobs: tuple[int, ...]
@@ -33,7 +34,7 @@ class _Split:
 def _hand_out(
     holds: tuple[int, ...], wanted: dict[int, int], before: dict[int, tuple[int, ...]]
 ) -> dict[int, tuple[int, ...]]:
-    """Return GPUs for the jobs of an app: those that a job has before others, then the lowest indices."""
+    """Assign GPUs of an app to its jobs: first those that a job already has, then the lowest indices."""
     left = set(holds)
     given = {job: tuple(gpu for gpu in before.get(job, ()) if gpu in left)[:count] for job, count in wanted.items()}
     left -= {gpu for gpus in given.values() for gpu in gpus}
@@ -48,17 +49,17 @@ def _hand_out(
 class Themis:
     """Rounds of partial-allocation auctions with leases.
 
-    A round is held when a GPU has no lease and an app could use it: at the end of leases, arrivals and ends. An app
-    splits what it holds among its jobs; a job runs in proportion to its GPUs, up to those of its gang. GPUs that a
-    round leaves over are offered again at the next event, at the latest after one lease. What an app can no longer use
-    once some of its jobs have ended stays with it until the lease ends; all goes back with its last job.
+    A round takes place if a GPU has no lease and an app can use it: at ends of leases, arrivals and ends of jobs. An
+    app splits its GPUs among its jobs; the speed of a job is proportional to its GPUs, up to those of its gang.
+    Leftover GPUs of a round are offered again at the next event, at the latest after one lease. GPUs that an app can no
+    longer use stay with it until the lease ends, or until its last job ends.
 
     Attributes
     ----------
     settings : RoundSettings
-        How rounds are held.
+        Settings of the rounds.
     name : str
-        What tables call it.
+        Name in tables.
 
     References
     ----------
@@ -80,7 +81,7 @@ class Themis:
     def decide(self, state: State) -> Plan:
         """Return the jobs of the apps that hold leases, in order of arrival."""
         if state.cluster is None:
-            raise InputError(f"policy {self.name} places jobs on machines; a cluster is needed, not a number of GPUs")
+            raise InputError(f"policy {self.name} requires a cluster with machines (got a number of GPUs)")
         if not self._begun:
             self._apps, self._member = apps_of(state, self._crowd)
             self._begun = True
@@ -93,7 +94,7 @@ class Themis:
         return Plan(order, gpus=gpus, rates=rates, places=places, wake=min(retry, self._leases.next_end()))
 
     def _come_and_go(self, state: State) -> None:
-        """Let apps in that have jobs for the first time, and end the leases of those that have none any more."""
+        """Add apps with their first jobs, and end the leases of apps whose jobs have all ended."""
         for app in sorted(set(self._member[state.arrived].tolist()) - set(self._present)):
             self._crowd.arrive(self._apps[app].label, state.now)
             self._leases.arrive(self._apps[app].label, state.now)
@@ -106,7 +107,7 @@ class Themis:
             self._crowd.leave(state.now)
 
     def _round(self, state: State) -> float:
-        """Hold a round if there is something to share out, and return when to try again."""
+        """Hold a round if there are GPUs to auction, and return the time of the next attempt."""
         cluster = state.cluster
         assert cluster is not None
         agents = [self._apps[app] for app in self._present]
@@ -126,12 +127,12 @@ class Themis:
         self._idle = 0 if self._leases.held(now) else self._idle + 1
         if self._idle >= _IDLE_ROUNDS:
             raise NoSolutionError(
-                f"policy {self.name} at {now:g} s: nobody was left a GPU in {self._idle} rounds in a row: payments "
-                "take all; use rounding=random or a larger f"
+                f"policy {self.name} at {now:g} s: payments took every GPU in {self._idle} consecutive rounds; use "
+                "rounding=random or a larger f"
             )
 
     def _share(self, agents: list[ReplayedApp]) -> None:
-        """Split the GPUs of every app among its jobs, anew only where its GPUs or its jobs are others than before."""
+        """Split the GPUs of every app among its jobs if its GPUs or its jobs have changed."""
         before, self._gpus = self._gpus, {}
         known, self._splits = self._splits, {}
         for agent in agents:
@@ -161,16 +162,16 @@ def themis(
     Parameters
     ----------
     f : float, optional
-        The 1 - f of the apps with the greatest rho bid.
+        Fairness knob: the share 1 - f of apps with the largest rho bids.
     lease : float, optional
-        S.
+        Length of a lease, s.
     rounding : Rounding, optional
-        How c times a bundle becomes whole GPUs.
+        Rounding of kept shares to GPUs.
     payments : bool, optional
         Whether apps pay.
     seconds : float or None, optional
-        Most wall time of one auction's solver, None for no limit; a limit makes results depend on the machine.
+        Time limit of each auction's solver, s; None for no limit. A limit makes results depend on the machine.
     slack : float, optional
-        Relative; c counts as min(1, (1 + slack) c), as bids are quotients of doubles.
+        Relative slack of kept shares, which count as min(1, (1 + slack) c) because bids are quotients of doubles.
     """
     return Themis(RoundSettings(f, lease, rounding, payments, seconds, slack))

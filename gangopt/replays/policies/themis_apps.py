@@ -1,4 +1,4 @@
-"""The apps of a workload as THEMIS's agents see them: what their jobs have left, and what GPUs are worth."""
+"""Apps of a workload as agents of THEMIS: remaining work and valuation of GPUs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from gangopt.base.types import Ints
 from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.finish_time import ideal_seconds, largest_demands
-from gangopt.replays.records import Ints
 from gangopt.replays.state import State
 from gangopt.solvers.auction.arbiter import Offer
 from gangopt.solvers.themis.rounds_apps import Crowd
@@ -22,26 +22,26 @@ __all__ = ["ReplayedApp", "apps_of"]
 
 
 class ReplayedApp:
-    r"""An app of one or more jobs; its end depends on its GPUs and their slowdown.
+    r"""App of one or more jobs, whose completion time depends on its GPUs and their slowdown.
 
-    On k GPUs within a place of slowdown S it ends after
+    On k GPUs with slowdown S it ends after
 
     .. math:: T_{sh} = t - t_0 + \max_j \frac{w_j S}{\min(k_j, W_j)} + \frac{L S}{\min(k, d)}
 
-    with k split among the jobs present so that the longest ends first (`split`), and L the serial work of the phases
-    that are still to come. Where jobs outnumber GPUs, they take turns: the maximum is then the larger of the longest
-    job alone and all work over k.
+    where k is split among the present jobs so as to minimise the maximum (`split`), and L is the serial work of later
+    phases. If there are more jobs than GPUs, they take turns: the maximum is then the larger of the longest job alone
+    and the total work divided by k.
 
     Parameters
     ----------
     label : str
         Name of the app.
     jobs : ndarray of int
-        Its jobs, in order of arrival.
+        Jobs of the app, in order of arrival.
     state : State
-        Of the replay, read whenever a figure is asked for.
+        Live state of the replay.
     crowd : Crowd
-        The number of apps over time.
+        Number of apps over time.
 
     References
     ----------
@@ -64,14 +64,14 @@ class ReplayedApp:
         return self._label
 
     def present(self) -> Ints:
-        """Return its jobs that wait or run, in order of arrival."""
+        """Return the app's waiting and running jobs in order of arrival."""
         status = self._state.status[self.jobs]
         return np.asarray(self.jobs[(status == 1) | (status == 2)])
 
     def split(self, gpus: int) -> dict[int, int]:
-        """Return the GPUs of each present job: one at a time to the job that would end last, up to its gang.
+        """Assign GPUs one at a time to the present job that would end last, up to its gang, and return them by job.
 
-        Ties go to the job with more work, then to the one that arrived first. A job is left out if it is given none.
+        Ties go to the job with more work, then to the earlier arrival. Jobs without GPUs are omitted.
         """
         given: dict[int, int] = {}
         for job, _ in itertools.islice(self._dealing(), gpus):
@@ -79,7 +79,7 @@ class ReplayedApp:
         return dict(sorted(given.items()))
 
     def _dealing(self) -> Iterator[tuple[int, float]]:
-        """Yield which job is given the next GPU, and the seconds that the present jobs then take at S = 1."""
+        """Yield the job that gets the next GPU, and the time in s that the present jobs then take at S = 1."""
         jobs = self.present().tolist()
         work = dict(zip(jobs, self._serial(jobs), strict=True))
         whole, longest, settled, dealt = sum(work.values()), max(work.values(), default=0.0), 0.0, 0
@@ -99,7 +99,7 @@ class ReplayedApp:
             yield job, max(longest, whole / dealt) if last == math.inf else max(settled, last)
 
     def rho(self, now: float, held: tuple[int, ...]) -> float:
-        """Return rho with the GPUs held until the end, infinite without any."""
+        """Return rho if the app keeps these GPUs until its end; infinite without GPUs."""
         if not held or self._state.cluster is None:
             return math.inf
         level = locality(self._state.cluster, held)
@@ -107,12 +107,12 @@ class ReplayedApp:
         return (now - self.arrival + seconds) / self._ideal(now)
 
     def demand(self, now: float, held: tuple[int, ...]) -> int:
-        """Return how many GPUs its present jobs can use beside those held."""
-        del now  # what the jobs can use depends on who is present, not on the time
+        """Return the number of GPUs that the present jobs can use in addition to those held."""
+        del now  # the demand depends on the present jobs, not on the time
         return max(0, int(self._state.gpus[self.present()].sum()) - len(held))
 
     def bid(self, offer: Offer) -> AppBid:
-        """Return the table of an offer: a row for every number of GPUs and every level that those held leave open."""
+        """Return the bid for an offer: one row per number of GPUs and per topology level open to the app."""
         counts: dict[int, int] = {}
         for gpu in offer.held:
             machine = int(offer.cluster.gpu_machine[gpu])
@@ -141,7 +141,7 @@ class ReplayedApp:
         return (self._state.remaining(chosen) * self._state.gpus[chosen]).tolist()  # type: ignore[no-any-return]
 
     def _rest(self, most: int) -> list[float]:
-        """Return how long the rest of the app takes at S = 1 on 1 to `most` GPUs, s."""
+        """Return the remaining time of the app at S = 1 on 1 to `most` GPUs, in s."""
         hidden = self.jobs[self._state.status[self.jobs] == 0]
         later = float((self._state.duration[hidden] * self._state.gpus[hidden]).sum())
         now = [seconds for _, seconds in itertools.islice(self._dealing(), most)]
@@ -158,14 +158,14 @@ def apps_of(state: State, crowd: Crowd) -> tuple[list[ReplayedApp], Ints]:
     Parameters
     ----------
     state : State
-        Of the replay.
+        State of the replay.
     crowd : Crowd
-        The number of apps over time.
+        Number of apps over time.
 
     Returns
     -------
-    tuple of list of ReplayedApp and int array
-        A job without an app is an app of its own.
+    tuple of list of ReplayedApp and ndarray of int
+        Apps, and index of each job's app; a job without an app is an app of its own.
     """
     ids, index = state.workload.ids, {}
     member = np.zeros(len(ids), dtype=np.int64)

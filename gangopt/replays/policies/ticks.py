@@ -1,4 +1,4 @@
-"""Times at which a policy looks at the jobs: multiples of an interval since the first arrival."""
+"""Decision times of interval-based policies: multiples of an interval since the first arrival."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ __all__ = ["Ticks", "next_tick"]
 
 
 def next_tick(now: float, interval: float, resolution: float) -> float:
-    """Return the first multiple of the interval that is later than now, or the next number where none is.
+    """Return the first multiple of the interval after now, or the next double if there is none.
 
     Parameters
     ----------
     now, interval : float
-        S.
+        Current time and interval, s.
     resolution : float
-        S; closer times are equal.
+        Times closer than this are equal, s.
     """
     equal = now + resolution
     count = math.floor(equal / interval)
-    # the division rounds: the multiple sought may be one before or after
+    # the division rounds, so the multiple may be one before or after
     multiples = (count * interval, (count + 1) * interval, (count + 2) * interval)
     return next((tick for tick in multiples if tick > equal), math.nextafter(equal, math.inf))
 
 
 class Ticks:
-    """Tells whether a multiple of the interval has come, also after times in which nobody asked.
+    """Clock that reports whether a multiple of the interval is due, even if it was not read in between.
 
     Parameters
     ----------
     interval : float
-        S.
+        Interval, s.
 
     Attributes
     ----------
-    next : object
-        S, the multiple that comes next.
+    next : float
+        Next multiple, s.
     """
 
     def __init__(self, interval: float) -> None:
@@ -43,17 +43,17 @@ class Ticks:
         self.next = -math.inf
 
     def due(self, now: float, resolution: float) -> bool:
-        """Return whether now is equal to a multiple; to be asked once a decision.
+        """Return whether now equals a multiple; must be called once per decision.
 
         Parameters
         ----------
         now : float
-            S.
+            Current time, s.
         resolution : float
-            S; closer times are equal.
+            Times closer than this are equal, s.
         """
         if now > self.next + resolution:
-            # nobody was to be woken at the multiples in between, so they are past
+            # no decision was due at the multiples in between
             on_grid = abs(round(now / self.interval) * self.interval - now) <= resolution
             self.next = now if on_grid else next_tick(now, self.interval, resolution)
         if now < self.next - resolution:

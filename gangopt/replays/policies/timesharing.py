@@ -1,4 +1,4 @@
-"""Time-sharing in turn, as Gandiva's scheduler does it."""
+"""Round-robin time slicing, as in Gandiva."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import number
 from gangopt.replays.policies.ticks import Ticks
 from gangopt.replays.records import Plan
 from gangopt.replays.state import State
@@ -18,16 +18,16 @@ __all__ = ["TimeSharing", "time_sharing"]
 
 @dataclass
 class TimeSharing:
-    """Every job runs for a quantum, then waits behind all that wait; nothing is changed while nobody waits.
+    """Round-robin time slicing: every job runs for a quantum, then waits behind all waiting jobs, if there are any.
 
-    Quanta end at multiples of the quantum since the first arrival. In between, running jobs keep their GPUs and free
-    GPUs go to those that have waited longest. Where nobody waited, a job that arrives just at the end of a quantum
+    Quanta end at multiples of the quantum since the first arrival. In between, running jobs keep their GPUs, and free
+    GPUs go to the jobs that have waited longest. A job that arrives at the end of a quantum, when no job was waiting,
     waits for the next one.
 
     Attributes
     ----------
     quantum : float
-        S.
+        Length of a time slice, s.
 
     References
     ----------
@@ -39,12 +39,11 @@ class TimeSharing:
     _ticks: Ticks = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.quantum) and self.quantum > 0):
-            raise InputError(f"{self.name}: quantum={self.quantum} s; a finite number of seconds above 0 is needed")
+        number(f"{self.name}: quantum", self.quantum, above=0, unit="s")
         self._ticks = Ticks(self.quantum)
 
     def decide(self, state: State) -> Plan:
-        """Return the jobs whose turn it is first; ties by arrival and file order."""
+        """Return the jobs in round-robin order, with ties by arrival and file order."""
         running, waiting = state.running, state.waiting
         waiting = waiting[ascending(-state.waited(waiting), state.resolution)]
         somebody = bool(len(waiting) and state.waited(waiting[:1])[0] > state.resolution)
@@ -54,5 +53,5 @@ class TimeSharing:
 
 
 def time_sharing(quantum: float = 60.0) -> TimeSharing:
-    """Return time-sharing with a quantum in s."""
+    """Return round-robin time slicing with a quantum in s."""
     return TimeSharing(quantum)

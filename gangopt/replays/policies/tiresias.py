@@ -1,4 +1,4 @@
-"""Tiresias: discretised two-dimensional attained service, with least-attained-service or Gittins order."""
+"""Tiresias: discretised two-dimensional attained service with FIFO or Gittins order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.workload.gittins import ServiceDistribution
 from gangopt.replays.policies.packlimit import PackLimit
 from gangopt.replays.policies.service import ROUNDED, distribution_of, expected_service
-from gangopt.replays.records import Floats, Ints, Plan
+from gangopt.replays.records import Plan
 from gangopt.replays.state import State
 from gangopt.replays.ties import merged, ranks
 from gangopt.solvers.network_placement.heuristics import LIMIT
@@ -22,7 +23,7 @@ __all__ = ["Tiresias", "tiresias_g", "tiresias_l"]
 
 @dataclass
 class _Queues:
-    """What a job's queue follows from, one entry a job."""
+    """Queue of each job, and the values at its last promotion."""
 
     queue: Ints
     service_at_reset: Floats
@@ -32,33 +33,33 @@ class _Queues:
 
 @dataclass
 class Tiresias:
-    """K queues by attained service; a job falls to the next queue at each threshold and may be promoted to the first.
+    """K queues by attained service; a job moves to the next queue at each threshold and may be promoted to the first.
 
-    Within a queue, jobs run in order of their first start (those not started yet after them, by arrival), or under
-    `gittins` by the index of the service attained since the last promotion with the queue's upper end as quantum, save
-    in the last queue. A job that does not fit is passed over.
+    Within a queue, jobs are ordered by their first start (jobs not yet started come last, by arrival). With `gittins`,
+    all queues but the last are ordered by the Gittins index of the service since the last promotion, with the queue's
+    upper threshold as quantum. Jobs that do not fit are skipped.
 
     Attributes
     ----------
     thresholds : sequence of float
-        GPU s between the K queues, K - 1 of them, ascending.
+        Ascending thresholds between the K queues, K - 1 values, GPU s.
     gittins : bool
-        Whether the order within a queue is the Gittins index's.
+        Whether queues are ordered by Gittins index.
     knob : float or None
-        PROMOTEKNOB: promote a job that waited this many times as long as it ran since the last reset; None never.
+        PROMOTEKNOB: promote a job that waited this many times as long as it ran since its last promotion; None never.
     starve_limit : float or None
-        STARVELIMIT: promote a job that waited this long, in s; None never.
+        STARVELIMIT: promote a job that waited this long, s; None never.
     distribution : ServiceDistribution or None
-        Services of past jobs for the index; None takes those of the replayed workload.
+        Services of past jobs for the index; None for those of the replayed workload.
     name : str
-        What tables call it.
+        Name in tables.
     placement : PackLimit
-        Rule by which the machines of each job are chosen.
+        Placement rule of each job.
 
     Raises
     ------
     InputError
-        If the thresholds are not positive and ascending, or a limit is not above 0.
+        If the thresholds are not positive and ascending, or a limit is not positive.
 
     References
     ----------
@@ -80,16 +81,14 @@ class Tiresias:
         ascending = values.ndim == 1 and len(values) and (np.diff(values) > 0).all()
         if not (ascending and np.isfinite(values).all() and values[0] > 0):
             shown = ", ".join(f"{value:g}" for value in np.ravel(values)) or "none"
-            raise InputError(
-                f"{self.name}: thresholds {shown}; K queues need K - 1 of them, finite GPU s above 0, ascending, K >= 2"
-            )
+            raise InputError(f"{self.name}: thresholds must be at least one, > 0 GPU s and ascending (got {shown})")
         for label, value in (("knob", self.knob), ("starve_limit", self.starve_limit)):
             if value is not None and not value > 0:
-                raise InputError(f"{self.name}: {label}={value:g}; a number above 0 is needed")
+                raise InputError(f"{self.name}: {label} must be > 0 (got {value:g})")
         self._limits = values
 
     def decide(self, state: State) -> Plan:
-        """Return the jobs by queue and, within it, by first start or index; ties by arrival and file order."""
+        """Return the jobs by queue, then by first start or index, with ties by arrival and file order."""
         if self._queues is None:
             self._queues = self._begin(state)
         active = state.active
@@ -99,7 +98,7 @@ class Tiresias:
         first = state.first_start[active]
         keys = (first, self._index_ranks(state, active, queue), queue) if self.gittins else (first, queue)
         order = active[np.lexsort(keys)]
-        # whom the plan stops may be promoted next
+        # jobs that the plan stops may be promoted next
         return Plan(order, wake=lambda after: min(self._next_promotion(after), self._next_demotion(after)))
 
     def _begin(self, state: State) -> _Queues:
@@ -119,7 +118,7 @@ class Tiresias:
         self._queues.queue[active] = np.maximum(self._queues.queue[active], below)
 
     def _next_demotion(self, state: State) -> float:
-        """Return when the first running job attains the upper end of its queue."""
+        """Return the time when the first running job reaches the upper threshold of its queue."""
         assert self._queues is not None
         running = state.running
         jobs = running[self._queues.queue[running] < len(self._limits)]
@@ -129,7 +128,7 @@ class Tiresias:
         return _after(state.now, float((lacking / state.held[jobs]).min()))
 
     def _promote(self, state: State) -> None:
-        """Promote those that starve."""
+        """Promote starving jobs."""
         queues = self._queues
         assert queues is not None
         jobs, waited, limit = self._starving(state)
@@ -142,12 +141,12 @@ class Tiresias:
         queues.reset_at[chosen] = state.now
 
     def _next_promotion(self, state: State) -> float:
-        """Return when the first of those that wait now starves."""
+        """Return the time when the first waiting job starves."""
         jobs, waited, limit = self._starving(state)
         return _after(state.now, float((limit - waited).min())) if len(jobs) else math.inf
 
     def _starving(self, state: State) -> tuple[Ints, Floats, Floats]:
-        """Return the jobs that wait below the first queue, for how long, and how long they may, in s."""
+        """Return the waiting jobs below the first queue, their waiting times and their limits, in s."""
         nobody = np.empty(0, dtype=np.int64)
         if self.knob is None and self.starve_limit is None:
             return nobody, np.empty(0), np.empty(0)
@@ -162,7 +161,7 @@ class Tiresias:
         return jobs, waited, limit
 
     def _index_ranks(self, state: State, jobs: Ints, queue: Ints) -> Ints:
-        """Return the rank of each job's index, which is 0 in the last queue."""
+        """Return the rank of each job's Gittins index, which is 0 in the last queue."""
         assert self.distribution is not None
         values = np.zeros(len(jobs))
         early = queue < len(self._limits)
@@ -173,7 +172,7 @@ class Tiresias:
 
 
 def _after(now: float, seconds: float) -> float:
-    """Return now + seconds, or the next time after now if that is the same."""
+    """Return now + seconds, or the next double after now if that is larger."""
     return max(now + seconds, math.nextafter(now, math.inf))
 
 
@@ -184,16 +183,16 @@ def tiresias_l(
     queues: int | None = None,
     packlimit: float = LIMIT,
 ) -> Tiresias:
-    """Return Tiresias-L from the arguments in a policy's name.
+    """Return Tiresias-L from the options in a policy's name.
 
     Parameters
     ----------
     thresholds : str, optional
-        GPU s joined by `+`, as `3600+7200`.
+        Thresholds in GPU s joined by `+`, e.g. `3600+7200`.
     knob, starve_limit : float or None, optional
-        When to promote.
+        Promotion limits of `Tiresias`.
     queues : int or None, optional
-        K, to be checked against the thresholds.
+        Number of queues K, checked against the thresholds.
     packlimit : float, optional
         Skew above which a job is packed on the fewest machines.
     """
@@ -209,15 +208,17 @@ def tiresias_g(
     history: str | None = None,
     packlimit: float = LIMIT,
 ) -> Tiresias:
-    """Return Tiresias-G from the arguments in a policy's name.
+    """Return Tiresias-G from the options in a policy's name.
 
     Parameters
     ----------
-    thresholds, knob, starve_limit, queues, packlimit : str or float or None or int or None or float, optional
-        As in `tiresias_l`.
+    thresholds, knob, starve_limit, queues : str, float, int or None, optional
+        Options of `tiresias_l`.
     history : str or None, optional
-        File with a service in GPU s on each line (a header `duration` is skipped); None takes the services of the
-        replayed workload.
+        File with one service in GPU s per line (a header `duration` is skipped); None for the services of the replayed
+        workload.
+    packlimit : float, optional
+        Skew above which a job is packed on the fewest machines.
     """
     limits = _thresholds("tiresias-g", thresholds, queues)
     past = None if history is None else ServiceDistribution.from_file(history)
@@ -228,7 +229,7 @@ def _thresholds(name: str, text: str, queues: int | None) -> tuple[float, ...]:
     try:
         values = tuple(float(part) for part in text.split("+"))
     except ValueError:
-        raise InputError(f"{name}: thresholds={text!r}; numbers of GPU s joined by + are needed") from None
+        raise InputError(f"{name}: thresholds must be numbers joined by + (got {text!r})") from None
     if queues is not None and len(values) != queues - 1:
-        raise InputError(f"{name}: {queues} queues need {queues - 1} thresholds, thresholds={text} are {len(values)}")
+        raise InputError(f"{name}: {queues} queues must have {queues - 1} thresholds (got {len(values)}: {text})")
     return values

@@ -41,5 +41,5 @@ def test_the_parameter_servers_of_the_log_count():
 
 
 def test_a_limit_out_of_range_is_refused():
-    with pytest.raises(InputError, match="packlimit=2; a share from 0 to 1 is needed"):
+    with pytest.raises(InputError, match=r"packlimit must be a number from 0 to 1 \(got 2"):
         places("vgg16", "tiresias-l?packlimit=2")
