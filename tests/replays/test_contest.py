@@ -342,7 +342,7 @@ def test_objects_that_are_no_policies_are_refused_as_by_replay():
     ):
         with pytest.raises(InputError, match=message):
             contest(THREE, 2, policies)
-    with pytest.raises(InputError, match="policy must be an object .got the class Local"):
+    with pytest.raises(InputError, match=r"policy must be an object \(got the class Local\)"):
         gangopt.replay(THREE, 2, Local)
     with pytest.raises(InputError, match=r"policy local cannot be sent to another process .*; use executor=serial"):
         contest(THREE, 2, [Local()], executor="processes")
