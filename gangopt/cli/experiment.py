@@ -1,4 +1,4 @@
-"""Commands `gangopt experiment NAME`, each made from the signature and docstring of the experiment's function."""
+"""Commands `gangopt experiment NAME`, each derived from the signature and docstring of the experiment's function."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SHARED = {
 
 
 class _Experiments(TyperGroup):
-    """The experiments; only the one that is called is imported."""
+    """Group of the experiments that imports only the experiment it runs."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of an experiment."""
@@ -67,7 +67,7 @@ def _root() -> None:
 
 @dataclass(frozen=True)
 class _Option:
-    """One option of a command, made from a parameter of the experiment's function."""
+    """One option of a command, derived from a parameter of the experiment's function."""
 
     parameter: Parameter
     spelling: Spelling
@@ -79,7 +79,7 @@ class _Option:
 
     @property
     def flag(self) -> str:
-        """Option as the user writes it."""
+        """Spelling of the option on the command line."""
         return f"--{(self.spelling.name or self.parameter.name).replace('_', '-')}"
 
     @property
@@ -89,7 +89,7 @@ class _Option:
         return typing.get_args(kind)[0] if typing.get_origin(kind) is Sequence else None
 
     def default(self) -> Any:
-        """Return the default as the command line spells it."""
+        """Return the default in the spelling of the command line, None without one."""
         value: Any = self.parameter.default
         if value is None or self.operand:
             return None
@@ -98,7 +98,7 @@ class _Option:
         return value if self.spelling.per == 1 else value * self.spelling.per
 
     def argument(self) -> inspect.Parameter:
-        """Return the parameter that typer reads."""
+        """Return the parameter of the command that typer reads."""
         kinds = self.parameter.kinds
         if self.operand:
             word = self.parameter.name[:-1].upper() if self.element is str else "NAME|FILE"
@@ -119,19 +119,21 @@ class _Option:
         )
 
     def value(self, given: Any) -> Any:
-        """Return the value for the function."""
+        """Return the function's argument for a value of the command line."""
         if given is None or given == self.default():
             return self.parameter.default
         if self.operand:
             return given or self.parameter.default
-        if self.element is None:
-            counted = int in self.parameter.kinds and isinstance(given, str) and given.isascii() and given.isdigit()
-            return int(given) if counted else given / self.spelling.per if self.spelling.per != 1 else given
+        if self.element is str:
+            return [part.strip() for part in given.split(",")]
         if self.element is int:
             return _integers(self.flag, given)
         if self.element is float:
             return [value / self.spelling.per for value in _numbers(self.flag, given)]
-        return [part.strip() for part in given.split(",")]
+        if isinstance(given, str):
+            # e.g. a cluster: a name, a file or a number of GPUs
+            return int(given) if int in self.parameter.kinds and given.isascii() and given.isdigit() else given
+        return given if self.spelling.per == 1 else given / self.spelling.per
 
 
 def _numbers(option: str, text: str) -> list[float]:
@@ -149,7 +151,7 @@ def _integers(option: str, text: str) -> list[int]:
 
 
 def _options(experiment: Experiment) -> list[_Option]:
-    """Return the options of an experiment; a parameter that is a dataclass has an option for each field."""
+    """Return the options of an experiment; each field of a dataclass parameter is an option."""
     found = []
     function = experiment.load()
     texts = descriptions(function)
@@ -196,7 +198,7 @@ def _command(experiment: Experiment) -> Any:
 
 
 def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
-    """Refuse outputs and limits that are not allowed before anything is computed."""
+    """Check the outputs, the time limit and the seed before the experiment starts."""
     from gangopt.reporting.experiment import TABLE_SUFFIXES
     from gangopt.reporting.gap_plots import PICTURE_SUFFIXES
     from gangopt.solvers.solve import checked_controls
@@ -210,7 +212,7 @@ def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> No
 
 
 def _finish(experiment: Experiment, table: ExperimentTable, output: list[Path] | None, as_json: bool) -> None:
-    """Write the files asked for and print the table."""
+    """Write the output files and print the table."""
     from gangopt.reporting.experiment import TABLE_SUFFIXES
     from gangopt.reporting.gap_plots import save_picture
 

@@ -87,7 +87,7 @@ def ignored_demands(workload: Workload, cluster: Cluster | None) -> tuple[Notice
     found = []
     types = workload.texts("gpu_type")
     named = {kind: _may_differ(kind, cluster) for kind in set(types) if kind is not None}
-    for name, concerned, wish in (
+    for name, concerned, request in (
         ("gpu-type-ignored", [kind is not None and named[kind] for kind in types], "GPUs of type {}"),
         ("cpu-ignored", workload.numbers("cpu") > 0, "{:g} cores"),
         ("memory-ignored", workload.numbers("memory") > 0, "{:g} GB of memory"),
@@ -97,7 +97,7 @@ def ignored_demands(workload: Workload, cluster: Cluster | None) -> tuple[Notice
             job = int(np.argmax(concerned))
             value = workload.frame[name.removesuffix("-ignored").replace("-", "_")][job]
             rule = "but replays place jobs by number of GPUs only"
-            found.append(Notice(name, count, f"job {workload.ids[job]} requests {wish.format(value)}, {rule}"))
+            found.append(Notice(name, count, f"job {workload.ids[job]} requests {request.format(value)}, {rule}"))
     return tuple(found)
 
 

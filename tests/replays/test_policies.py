@@ -43,14 +43,14 @@ def test_a_promoted_job_counts_its_service_anew():
     [
         (
             "tiresias-l?thresholds=5+5",
-            "tiresias-l: thresholds must be at least one, > 0 GPU s and ascending (got 5, 5)",
+            "tiresias-l: thresholds must be > 0 GPU s and ascending (got 5, 5)",
         ),
         (
             "tiresias-l?thresholds=5+4",
-            "tiresias-l: thresholds must be at least one, > 0 GPU s and ascending (got 5, 4)",
+            "tiresias-l: thresholds must be > 0 GPU s and ascending (got 5, 4)",
         ),
-        ("tiresias-g?thresholds=0", "tiresias-g: thresholds must be at least one, > 0 GPU s and ascending (got 0)"),
-        ("tiresias-l?thresholds=inf", "tiresias-l: thresholds must be at least one, > 0 GPU s and ascending (got inf)"),
+        ("tiresias-g?thresholds=0", "tiresias-g: thresholds must be > 0 GPU s and ascending (got 0)"),
+        ("tiresias-l?thresholds=inf", "tiresias-l: thresholds must be > 0 GPU s and ascending (got inf)"),
         ("tiresias-l?thresholds=a", "tiresias-l: thresholds must be numbers joined by + (got 'a')"),
         ("tiresias-l?thresholds=1+2&queues=2", "tiresias-l: 2 queues must have 1 thresholds (got 2: 1+2)"),
         ("tiresias-l?knob=0", "tiresias-l: knob must be > 0 (got 0)"),
@@ -69,7 +69,7 @@ def test_wrong_arguments_are_refused(policy, message):
 
 
 def test_no_thresholds_are_no_queues():
-    with pytest.raises(InputError, match=r"thresholds must be at least one, .* \(got none\)"):
+    with pytest.raises(InputError, match=r"thresholds must be > 0 GPU s and ascending \(got none\)"):
         Tiresias(())
 
 

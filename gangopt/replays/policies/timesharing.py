@@ -46,8 +46,8 @@ class TimeSharing:
         """Return the jobs in round-robin order, with ties by arrival and file order."""
         running, waiting = state.running, state.waiting
         waiting = waiting[ascending(-state.waited(waiting), state.resolution)]
-        somebody = bool(len(waiting) and state.waited(waiting[:1])[0] > state.resolution)
-        turn = self._ticks.due(state.now, state.resolution) and somebody
+        queued = bool(len(waiting) and state.waited(waiting[:1])[0] > state.resolution)
+        turn = self._ticks.due(state.now, state.resolution) and queued
         order = np.concatenate([waiting, running] if turn else [running, waiting])
         return Plan(order, wake=lambda after: self._ticks.next if len(after.waiting) else math.inf)
 

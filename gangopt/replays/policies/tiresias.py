@@ -81,7 +81,7 @@ class Tiresias:
         ascending = values.ndim == 1 and len(values) and (np.diff(values) > 0).all()
         if not (ascending and np.isfinite(values).all() and values[0] > 0):
             shown = ", ".join(f"{value:g}" for value in np.ravel(values)) or "none"
-            raise InputError(f"{self.name}: thresholds must be at least one, > 0 GPU s and ascending (got {shown})")
+            raise InputError(f"{self.name}: thresholds must be > 0 GPU s and ascending (got {shown})")
         for label, value in (("knob", self.knob), ("starve_limit", self.starve_limit)):
             if value is not None and not value > 0:
                 raise InputError(f"{self.name}: {label} must be > 0 (got {value:g})")
@@ -147,9 +147,8 @@ class Tiresias:
 
     def _starving(self, state: State) -> tuple[Ints, Floats, Floats]:
         """Return the waiting jobs below the first queue, their waiting times and their limits, in s."""
-        nobody = np.empty(0, dtype=np.int64)
         if self.knob is None and self.starve_limit is None:
-            return nobody, np.empty(0), np.empty(0)
+            return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
         queues = self._queues
         assert queues is not None
         waiting = state.waiting
