@@ -124,16 +124,19 @@ class _Option:
             return self.parameter.default
         if self.operand:
             return given or self.parameter.default
-        if self.element is str:
-            return [part.strip() for part in given.split(",")]
-        if self.element is int:
-            return _integers(self.flag, given)
-        if self.element is float:
-            return [value / self.spelling.per for value in _numbers(self.flag, given)]
+        if self.element is not None:
+            return self._elements(given)
         if isinstance(given, str):
             # e.g. a cluster: a name, a file or a number of GPUs
             return int(given) if int in self.parameter.kinds and given.isascii() and given.isdigit() else given
         return given if self.spelling.per == 1 else given / self.spelling.per
+
+    def _elements(self, text: str) -> Sequence[Any]:
+        if self.element is str:
+            return [part.strip() for part in text.split(",")]
+        if self.element is int:
+            return _integers(self.flag, text)
+        return [value / self.spelling.per for value in _numbers(self.flag, text)]
 
 
 def _numbers(option: str, text: str) -> list[float]:

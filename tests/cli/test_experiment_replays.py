@@ -72,7 +72,7 @@ def test_themis(capsys):
         (("tiresias-table1", "-o", "x.txt"), r"x.txt: suffix \.txt"),
         (("tiresias-table1", "--workload", "none.csv"), "none.csv"),
         (("tiresias-table5", "--cluster", "none"), "none"),
-        (("tiresias-table5", "--cluster", "0"), "cluster=0: at least one GPU"),
+        (("tiresias-table5", "--cluster", "0"), r"cluster must be an integer >= 1 \(got 0\)"),
         (("tiresias-sensitivity", "--jobs", "0"), r"jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
         (("tiresias-sensitivity", "--seed", "-1"), "seed"),
         (("gittins-curve", "--services", "4,x"), "--services must be numbers separated by commas"),
