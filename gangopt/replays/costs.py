@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gangopt.base.arguments import unknown
 from gangopt.base.checks import number
 from gangopt.base.errors import InputError
 
@@ -67,8 +68,8 @@ class Overheads:
             number(f"overheads: {name}", value, 0, unit="s")
         for level, value in self.slowdowns.items():
             if level not in {"machine", "rack", "cluster"}:
-                raise InputError(f"overheads: slowdown must be of a machine, rack or cluster (got {level!r})")
-            number(f"overheads: slowdown of a {level}", value, 1)
+                raise unknown("locality of a slowdown", level, ["machine", "rack", "cluster"])
+            number(f"overheads: slowdown at {level}", value, 1)
 
     def seconds(self, model: str | None, again: bool) -> float:
         """Return the time without progress at a start, in s.

@@ -1,4 +1,4 @@
-"""Commands `gangopt experiment`: names, own files, tables, pictures and bad input."""
+"""Commands `gangopt experiment`: names, own files, tables, plots, help and bad input."""
 
 import json
 

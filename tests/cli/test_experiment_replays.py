@@ -1,4 +1,4 @@
-"""Commands `gangopt experiment` that replay workloads: options, own logs, tables, pictures and bad input."""
+"""Commands `gangopt experiment` that replay workloads: options, own logs, tables, plots and bad input."""
 
 import json
 

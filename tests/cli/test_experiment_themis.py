@@ -1,4 +1,4 @@
-"""The commands that run THEMIS's rounds print their table and draw their picture."""
+"""Commands that run rounds of THEMIS: tables, plots and bad input."""
 
 import json
 

@@ -102,7 +102,7 @@ def test_a_policy_that_the_log_cannot_feed_is_told(call, log):
         (("--policy", "fifo", "--slowdown", "rack"), "--slowdown must be LOCALITY=FACTOR, e.g. rack=1.1 (got 'rack')"),
         (
             ("--policy", "fifo", "--slowdown", "moon=2"),
-            "overheads: slowdown must be of a machine, rack or cluster (got 'moon')",
+            "unknown locality of a slowdown 'moon'; known: machine, rack, cluster",
         ),
         (("--policy", "fifo", "--start-seconds", "-1"), "overheads: start must be a finite number >= 0 s (got -1.0)"),
         (("--policy", "fifo", "-o", "x.txt"), "x.txt: suffix .txt, allowed: .parquet"),

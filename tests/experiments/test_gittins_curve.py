@@ -1,4 +1,4 @@
-"""The index over attained service against values by hand, and what has to be refused."""
+"""Gittins index over attained service, compared with values by hand, and bad input."""
 
 from fractions import Fraction
 

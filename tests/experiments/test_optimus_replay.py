@@ -1,4 +1,4 @@
-"""Optimus against DRF and Tetris over arrivals: shape, means over draws, and what must hold."""
+"""Optimus, DRF and Tetris over arrival processes: shape, means over draws and invariants."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_restarts_cost_time():
     ("arguments", "message"),
     [
         ({"draws": 0}, r"draws must be an integer from 1 to 1000 \(got 0\)"),
-        ({"restart": -1.0}, "overheads: restart is -1.0"),
+        ({"restart": -1.0}, r"overheads: restart must be a finite number >= 0 s \(got -1\.0\)"),
         ({"policies": ("optimum",)}, "unknown policy 'optimum'"),
         (
             {"workload": "workload/tiresias-testbed?seed=1", "cluster": 64},

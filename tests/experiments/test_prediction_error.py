@@ -1,4 +1,4 @@
-"""Injected errors: what is changed and by how much, and losses against the true optimum."""
+"""Injected errors and the resulting losses relative to the true optimum."""
 
 import numpy as np
 import pytest

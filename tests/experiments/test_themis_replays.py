@@ -1,4 +1,4 @@
-"""Fairness by policy, by contention and by network-intensive apps: shape, sources, and what must hold."""
+"""Fairness by policy, by contention and by network-intensive apps: shape, sources and invariants."""
 
 import math
 from itertools import pairwise
@@ -41,7 +41,7 @@ def test_greatest_rho_over_that_of_themis():
     assert rows[0]["paper max to themis"] == pytest.approx(2.33 / 2.15)
 
 
-def test_themis_is_left_out_where_gpus_are_only_counted():
+def test_themis_is_skipped_without_machines():
     table = themis_fairness.themis_fairness(SMALL, 64, policies=("themis", "srsf"))
     assert [(row["policy"], row["max to themis"]) for row in table.rows] == [("srsf", None)]
     assert any("themis skipped: policy themis" in line for line in table.notes)
@@ -134,15 +134,21 @@ def test_slowdowns_of_one_make_every_share_alike():
     ("call", "message"),
     [
         (lambda: themis_fairness.themis_fairness(SMALL, policies=("none",)), "unknown policy 'none'"),
-        (lambda: themis_fairness.themis_fairness(SMALL, across_machines=0.5), "slowdown at rack is 0.5"),
-        (lambda: themis_fairness.themis_fairness(SMALL, across_racks=0.5), "slowdown at cluster is 0.5"),
+        (
+            lambda: themis_fairness.themis_fairness(SMALL, across_machines=0.5),
+            "slowdown at rack must be a finite number >= 1",
+        ),
+        (
+            lambda: themis_fairness.themis_fairness(SMALL, across_racks=0.5),
+            "slowdown at cluster must be a finite number >= 1",
+        ),
         (
             lambda: themis_contention.themis_contention(contentions=(0,)),
             r"contention must be an integer from 1 to 64 \(got 0\)",
         ),
         (
             lambda: themis_contention.themis_contention(SMALL, 8, policies=("srsf",), contentions=(4,)),
-            "larger than the cluster of 2 GPUs",
+            "larger than the cluster with 2 GPUs",
         ),
         (
             lambda: themis_network_share.themis_network_share(SMALL, shares=(1.5,)),

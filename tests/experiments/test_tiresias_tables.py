@@ -1,4 +1,4 @@
-"""Tables 1 and 5 and the sensitivities of Tiresias on small workloads: shape, arithmetic, and what must hold."""
+"""Tables 1 and 5 and the sensitivities of Tiresias on small workloads: shape, arithmetic and invariants."""
 
 import pytest
 
@@ -108,7 +108,7 @@ def test_seeds_draw_and_repeat():
 def test_bad_input(experiment):
     with pytest.raises(InputError, match="unknown workload"):
         experiment("workload/none")
-    with pytest.raises(InputError, match="jobs are larger than the cluster of 1 GPU"):
+    with pytest.raises(InputError, match="jobs are larger than the cluster with 1 GPU"):
         experiment("workload/tiresias-testbed", 1)
     with pytest.raises(InputError, match="jobs must be an integer from 1 to 1,000,000"):
         experiment(jobs=0)

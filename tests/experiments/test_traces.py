@@ -1,4 +1,4 @@
-"""Jobs and machines of an experiment: what is drawn, kept and scaled, and what is left out."""
+"""Workload and cluster of an experiment: generated, kept and scaled jobs, and skipped policies."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_a_given_workload_or_cluster_replaces_the_defaults():
     assert settings(defaults, "log.csv", None) == (Setting("log.csv", 256),)
 
 
-def test_policies_that_cannot_be_fed_are_left_out_with_the_reason():
+def test_policies_that_lack_columns_are_skipped_with_the_reason():
     found, missing = replays(trace(Setting(made(), 4)), ["fifo", "optimus"])
     assert list(found) == ["fifo"]
     assert len(missing) == 1
@@ -77,7 +77,7 @@ def test_an_interrupted_experiment_is_no_table(monkeypatch):
     ("call", "message"),
     [
         (lambda: trace(Setting(made(), 4), jobs=0), r"jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
-        (lambda: trace(Setting(made(), 0)), "cluster=0: at least one GPU is needed"),
+        (lambda: trace(Setting(made(), 0)), r"cluster must be an integer >= 1 \(got 0\)"),
         (lambda: trace(Setting("workload/none", 4)), "unknown workload 'workload/none'"),
         (lambda: trace(Setting(made().slice(start=50), 4)), "made: the workload must have at least one job"),
         (lambda: replays(trace(Setting(made(), 1)), ["fifo"]), "made: no policy can be replayed; fifo: 1 of 3 jobs"),

@@ -1,4 +1,4 @@
-"""A slow replay in exact fractions on counted GPUs, written from docs/replay.md; it shares no code with the engine."""
+"""Slow replay in exact fractions on GPUs without machines, from docs/replay.md; it shares no code with the engine."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -7,7 +7,7 @@ from math import inf
 
 @dataclass
 class Job:
-    """A job with whole or fractional times in s."""
+    """Job with integer or fractional times in s."""
 
     number: int
     arrival: Fraction
@@ -26,7 +26,7 @@ class Job:
 
 
 def index(services, attained, quantum=None):
-    """The Gittins index from its definition; without a quantum the greatest over all."""
+    """Return the Gittins index by its definition, without a quantum the maximum over all quanta."""
     later = [service - attained for service in services if service > attained]
     if not later:
         return Fraction(0)
@@ -38,7 +38,7 @@ def index(services, attained, quantum=None):
 
 @dataclass
 class Rule:
-    """A policy that sorts by a key at every event."""
+    """Policy that sorts by a key at every event."""
 
     key: object
     preempt: bool = True
@@ -55,7 +55,7 @@ class Rule:
 
 @dataclass
 class Looking(Rule):
-    """A rule that also looks at every multiple of an interval since the first arrival while a job waits."""
+    """Policy that also decides at every multiple of an interval since the first arrival while a job waits."""
 
     interval: Fraction = Fraction(60)
 
@@ -79,7 +79,7 @@ class Queues:
         return job.attained - job.reset_attained
 
     def starves_after(self, job):
-        """Seconds that a job may wait, None where it is never promoted."""
+        """Return the time that a job may wait in s, None if it is never promoted."""
         limits = [] if self.starve_limit is None else [self.starve_limit]
         limits += [] if self.knob is None else [self.knob * (job.executed - job.reset_executed)]
         return min(limits) if limits and job.queue and not job.runs else None
@@ -111,7 +111,7 @@ class Queues:
 
 
 def choose(order, n_gpus, rule):
-    """The jobs that run from now on: whole gangs by priority."""
+    """Return the jobs that run from now on: complete gangs by priority."""
     kept = [] if rule.preempt else [job for job in order if job.runs]
     free, chosen = n_gpus - sum(job.gpus for job in kept), {job.number for job in kept}
     for job in order:
@@ -126,7 +126,7 @@ def choose(order, n_gpus, rule):
 
 
 def simulate(triples, n_gpus, rule):
-    """Ends (Fractions) and starts of jobs given as (arrival, gpus, duration) in order of arrival."""
+    """Return ends (Fractions) and starts of jobs given as (arrival, gpus, duration) in order of arrival."""
     jobs = [Job(at, Fraction(arrival), gpus, Fraction(left)) for at, (arrival, gpus, left) in enumerate(triples)]
     origin = jobs[0].arrival
     ends, present, now, wake = {}, [], Fraction(0), inf

@@ -1,4 +1,4 @@
-"""Metrics, tables and files of replays, and several policies side by side."""
+"""Metrics, tables and files of replays, and comparison of several policies."""
 
 import json
 
@@ -143,7 +143,7 @@ def test_the_bound_is_not_held_against_elastic_policies():
     assert (row["fixed_gangs"], row["jct_bound"], row["jct_gap"]) == (False, None, None)
 
 
-def test_a_policy_that_cannot_run_is_told_and_the_others_go_on():
+def test_a_policy_that_cannot_run_is_reported_and_the_others_run():
     played = contest(THREE, 2, ["optimus", "fifo"])
     assert played.rows()[0] == {"policy": "optimus", "reason": played.entries[0].reason}
     assert played.entries[0].reason.startswith("workload three: 3 of 3 jobs have no speed")
@@ -151,7 +151,7 @@ def test_a_policy_that_cannot_run_is_told_and_the_others_go_on():
     assert "optimus was not replayed: workload three: 3 of 3 jobs have no speed" in contest_text(played)
 
 
-def test_processes_give_what_serial_gives():
+def test_processes_and_serial_agree():
     names, told = ["srtf", "optimus", "fifo"], []
     serial = contest(THREE, 2, names).rows()
     both = contest(THREE, 2, names, executor="processes", workers=2, on_progress=lambda *args: told.append(args)).rows()
@@ -238,7 +238,7 @@ def test_other_suffixes_are_refused(tmp_path):
         write_contest(contest(THREE, 2, ["fifo"]), tmp_path / "x.txt")
 
 
-def test_jobs_that_no_policy_could_replay_are_left_out_and_counted():
+def test_jobs_that_cannot_be_replayed_are_dropped_and_counted():
     jobs = workload((0, 1, 5), (0, 8, 5), (0, 1, None))
     ready = replayable(jobs, 4)
     assert ready.ids == ("j0",)
@@ -301,7 +301,7 @@ def test_jobs_shorter_than_the_spacing_of_their_arrivals_have_shares_of_it(tmp_p
 
 
 class Longest:
-    """A policy of few lines, which has what `replay` asks for and nothing more."""
+    """Minimal policy: only the attributes that `replay` requires."""
 
     def __init__(self, name="longest"):
         self.name = name

@@ -1,4 +1,4 @@
-"""GPU types, cores and memory that jobs ask for: refused where no machine has them, else reported."""
+"""GPU types, cores and memory requested by jobs: an error if no machine has them, else a notice."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The event loop: what policies may do, what is refused, phases, wake-ups, and the checks of conservation."""
+"""Event loop: valid and invalid plans, phases, wake times and invariants."""
 
 import math
 
@@ -20,7 +20,7 @@ def workload(arrival, gpus, duration, **columns):
 
 
 class Scripted:
-    """A policy that answers what a function of the state says, and notes when it was asked."""
+    """Policy whose plans are returned by a function of the state; it records the times of its decisions."""
 
     name = "scripted"
 
@@ -44,12 +44,12 @@ def test_a_policy_is_any_object_with_a_name_and_decide():
     assert isinstance(policy, Policy)
     played = gangopt.replay(TWO, 2, policy)
     assert played.policy == "scripted"
-    # the last to come goes first: j0 runs 0-3 and 7-14
+    # the last arrival runs first: j0 runs 0-3 and 7-14
     assert played.end.tolist() == [14, 7]
     assert played.starts.tolist() == [2, 1]
 
 
-def test_a_policy_is_asked_once_an_event_with_what_happened():
+def test_a_policy_decides_once_per_event():
     policy = Scripted(lambda state: Plan(state.active))
     gangopt.replay(workload([0, 0, 4], [1, 1, 1], [4, 9, 1]), 3, policy)
     assert policy.asked == [(0, [0, 1], []), (4, [2], [0]), (5, [], [2]), (9, [], [1])]
@@ -61,13 +61,13 @@ def test_a_policy_is_copied_so_that_a_replay_can_be_repeated():
     assert first.end.tolist() == second.end.tolist() == [9, 10]
 
 
-def test_wake_ups_come_when_wished_and_end_with_the_jobs():
+def test_wake_times_are_kept_and_end_with_the_jobs():
     policy = Scripted(lambda state: Plan(state.active, wake=state.now + 3 if len(state.active) else math.inf))
     gangopt.replay(workload([0], [1], [7]), 1, policy)
     assert [now for now, *_ in policy.asked] == [0, 3, 6, 7]
 
 
-def test_a_wish_may_depend_on_who_runs_after_the_plan():
+def test_a_wake_time_may_depend_on_the_running_jobs():
     seen = []
 
     def wish(state):
@@ -135,7 +135,7 @@ def test_wrong_plans_are_refused(answer, message):
     assert str(caught.value).startswith(f"policy scripted at 0 s {message}")
 
 
-def test_jobs_that_wait_for_ever_are_named():
+def test_jobs_that_never_start_are_named():
     with pytest.raises(InputError) as caught:
         gangopt.replay(TWO, 2, Scripted(lambda state: Plan(state.active[:0])))
     assert str(caught.value) == "policy scripted at 3 s never starts 2 waiting jobs: j0, j1"
@@ -173,7 +173,7 @@ def test_jobs_without_a_duration_are_refused():
         gangopt.replay(workload([0, 1], [1, 1], [5, None]), 1, "fifo")
 
 
-def test_a_placement_needs_machines_and_a_known_name():
+def test_a_placement_requires_machines_and_a_known_name():
     with pytest.raises(InputError, match="placement=packed requires a cluster with machines"):
         gangopt.replay(TWO, 4, "fifo", placement="packed")
     with pytest.raises(InputError, match="unknown placement rule 'pack'; near matches: packed"):
@@ -230,7 +230,7 @@ def engine(policy, cluster=None, jobs=TWO, n_gpus=4):
 
 
 def tampering(change):
-    """A policy that breaks the engine's own state, which no policy may, at the first event with a running job."""
+    """Policy that corrupts the engine's state at the first event with a running job."""
 
     def answer(state):
         if len(state.running):

@@ -1,4 +1,4 @@
-"""Whom to stop under a placement rule that may refuse: by hand, and by what must hold for any order."""
+"""Victim selection under a placement rule that can reject gangs: cases by hand, and invariants of any order."""
 
 import numpy as np
 import pytest
@@ -38,43 +38,43 @@ M0, M1 = ((0, 2),), ((1, 2),)
 @pytest.mark.parametrize(
     ("sizes", "places", "stays", "starts"),
     [
-        # a whole machine is needed: the last two that share one go, the first of them to where a later one was
+        # the gang requires a whole machine: the last two jobs that share one are stopped, the first of them moves
         ([4, 2, 2, 2, 2], [(), M0, M1, M0, M1], [0, 1, 0, 0, 0], {0: ((1, 4),), 2: M0}),
-        # the last one of all is not needed, so it stays
+        # stopping the last job is not required, so it stays
         ([4, 2, 2, 1], [(), M1, M1, ((0, 1),)], [0, 1, 1, 0], {0: ((0, 4),)}),
         ([2, 2, 1], [(), M1, ((0, 1),)], [0, 1, 1], {0: M1}),
-        # who is stopped moves where there is room
+        # a stopped job moves to free GPUs
         ([4, 3, 1], [(), ((0, 3),), ((1, 1),)], [0, 1, 0], {0: ((1, 4),), 2: ((0, 1),)}),
-        # earlier jobs hold both machines: nobody goes
+        # earlier jobs hold both machines: no job is stopped
         ([2, 2, 4, 2, 2], [M0, M1, (), M0, M1], [1, 1, 0, 1, 1], {}),
-        # a stopped job goes on where it still fits
+        # a stopped job continues where it still fits
         ([2, 4, 2], [M0, (), M1], [1, 0, 0], {1: ((1, 4),), 2: ((0, 2),)}),
         ([2, 4], [M0, ()], [1, 0], {1: ((1, 4),)}),
         ([9, 2], [(), M0], [0, 1], {}),
         ([], [], [], {}),
     ],
 )
-def test_whom_to_stop(sizes, places, stays, starts):
+def test_cases_by_hand(sizes, places, stays, starts):
     assert settled(sizes, places, 4, 4) == ([bool(stay) for stay in stays], starts)
 
 
-def test_a_gang_without_a_place_holds_up_the_rest_where_nobody_is_skipped():
+def test_a_gang_without_a_place_blocks_the_rest_without_skipping():
     assert settled([2, 2, 4, 2, 2], [M0, M1, (), M0, ()], 4, 4, skip=False) == ([True, True, False, False, False], {})
 
 
-def test_who_would_start_again_in_its_place_is_not_stopped():
-    # the last job makes room for the first, and the third, which goes for the second, leaves that room free again
+def test_a_job_that_would_restart_in_its_place_is_not_stopped():
+    # the last job is stopped for the first; the third, stopped for the second, frees the GPUs of the last again
     sizes, places = [2, 3, 4, 1], [(), (), ((0, 3), (1, 1)), ((1, 1),)]
     assert settled(sizes, places, 3, 3) == ([False, False, False, True], {0: ((1, 2),), 1: ((0, 3),)})
 
 
-def test_whoever_is_stopped_makes_room():
+def test_every_stopped_job_makes_room():
     cluster = gangopt.Cluster.uniform(machines_per_rack=2, gpus_per_slot=4)
     columns = {"id": list("AEBFD"), "arrival": [0, 1, 2, 3, 10], "gpus": [2, 2, 2, 2, 4]}
     jobs = gangopt.Workload.from_columns({**columns, "duration": [300, 400, 301, 401, 20]})
     played = gangopt.replay(jobs, cluster, "srtf", placement="consolidated", overheads=Overheads(restart=30))
     events = played.events().filter(event="stop")
-    # D takes a machine as soon as it comes, B goes to the other one in the place of E, which waits with F
+    # D gets a machine at its arrival; B moves to the other one and replaces E, which waits with F
     assert events["id"].to_list() == ["E", "B", "F"]
     assert played.first_start.tolist() == [0, 1, 2, 3, 10]
     assert played.events().filter(event="start", time=10)["id"].to_list() == ["D", "B"]
@@ -86,7 +86,7 @@ RUNS = st.lists(st.tuples(st.integers(1, 6), st.booleans()), max_size=10)
 
 @settings(max_examples=200, deadline=None)
 @given(rows=RUNS, sizes=st.lists(st.integers(1, 4), min_size=1, max_size=4))
-def test_what_holds_for_any_order(rows, sizes):
+def test_invariants_of_any_order(rows, sizes):
     free = machines(*sizes)
     gpus, places = [], []
     for size, runs in rows:
@@ -105,13 +105,13 @@ def test_what_holds_for_any_order(rows, sizes):
         assert sum(count for _, count in place) == gpus[position]
         free.take(place)
     assert (free.free >= 0).all()
-    # whoever is left out finds no place even without those after it
+    # a job that does not run has no place even without the jobs after it
     for position in set(range(len(rows))) - set(starts) - set(np.flatnonzero(stays).tolist()):
         assert free.consolidated(gpus[position]) is None
 
 
-def test_nobody_is_stopped_in_vain():
-    # j2 needs both machines whole and j0, which goes before it, holds a GPU of one
+def test_no_job_is_stopped_in_vain():
+    # j2 requires both machines, and j0, which has priority, holds a GPU of one
     cluster = gangopt.Cluster.uniform(machines_per_rack=3, gpus_per_slot=4)
     columns = {"id": ["j0", "j1", "j2", "j3"], "arrival": [0, 0, 5, 6], "gpus": [5, 4, 8, 3]}
     jobs = gangopt.Workload.from_columns({**columns, "duration": [10, 100, 50, 200]})

@@ -165,13 +165,13 @@ def test_a_job_that_is_stopped_before_it_progressed_has_lost_nothing():
     assert played.end.tolist() == [27, 12]
 
 
-def test_a_quantum_shorter_than_a_start_is_told():
+def test_a_quantum_shorter_than_a_start_is_reported():
     jobs = workload((0, 1, 10), (0, 1, 10))
     with pytest.raises(
         InputError, match=r"makes no progress: no work done in 1000 decisions; jobs are stopped during their start"
     ):
         gangopt.replay(jobs, 1, "time-sharing?quantum=5", overheads=Overheads(start=6))
-    # without overheads the same turns end
+    # without overheads the same quanta make progress
     assert gangopt.replay(jobs, 1, "time-sharing?quantum=0.0078125").end.tolist() == [20 - 2**-7, 20]
 
 
@@ -195,8 +195,8 @@ def test_no_overheads_change_nothing():
         ({"start": -1}, "overheads: start must be a finite number >= 0 s (got -1)"),
         ({"restart": float("inf")}, "overheads: restart must be a finite number >= 0 s (got inf)"),
         ({"checkpoints": {"a": -2}}, "overheads: checkpoint of a must be a finite number >= 0 s (got -2)"),
-        ({"slowdowns": {"slot": 2}}, "overheads: slowdown must be of a machine, rack or cluster (got 'slot')"),
-        ({"slowdowns": {"rack": 0.5}}, "overheads: slowdown of a rack must be a finite number >= 1 (got 0.5)"),
+        ({"slowdowns": {"slot": 2}}, "unknown locality of a slowdown 'slot'; known: machine, rack, cluster"),
+        ({"slowdowns": {"rack": 0.5}}, "overheads: slowdown at rack must be a finite number >= 1 (got 0.5)"),
     ],
 )
 def test_wrong_overheads_are_refused(settings, message):
