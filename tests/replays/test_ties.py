@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gangopt.replays.ties import RESOLUTION, ascending, merged, ranks, resolution_of
 
-# whole numbers with noise below the resolution
+# integers with noise below the resolution
 NOISY = st.lists(st.tuples(st.integers(0, 5), st.floats(-1e-9, 1e-9)), max_size=12)
 
 
