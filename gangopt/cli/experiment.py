@@ -203,7 +203,7 @@ def _command(experiment: Experiment) -> Any:
 def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> None:
     """Check the outputs, the time limit and the seed before the experiment starts."""
     from gangopt.reporting.experiment import TABLE_SUFFIXES
-    from gangopt.reporting.gap_plots import PICTURE_SUFFIXES
+    from gangopt.reporting.plots import PICTURE_SUFFIXES
     from gangopt.solvers.solve import checked_controls
 
     checked_controls(time_limit, 0.0, 1, seed)
@@ -217,12 +217,12 @@ def _check(output: list[Path] | None, time_limit: float | None, seed: int) -> No
 def _finish(experiment: Experiment, table: ExperimentTable, output: list[Path] | None, as_json: bool) -> None:
     """Write the output files and print the table."""
     from gangopt.reporting.experiment import TABLE_SUFFIXES
-    from gangopt.reporting.gap_plots import save_picture
+    from gangopt.reporting.plots import save_picture
 
     require_whole()
     for path in output or []:
         if path.suffix.lower() in TABLE_SUFFIXES:
-            table.write(path)
+            table.write(path, experiment.plot)
         else:
             save_picture(experiment.plot(table), path)
     print_json(table.to_json()) if as_json else typer.echo(table.text())

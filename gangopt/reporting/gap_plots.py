@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gangopt.reporting.plots import PICTURE_SUFFIXES, label, line_style, new_figure, plain_text, save_picture
+from gangopt.reporting.plots import label, line_style, new_figure, plain_text
 from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.core.row import Row
 
@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "PICTURE_SUFFIXES",
     "frontier_chart",
     "gap_chart",
     "performance_profile",
-    "save_picture",
     "trajectory_chart",
 ]
 

@@ -127,7 +127,7 @@ def test_a_policy_that_solves_an_interval_takes_nothing_unproven(monkeypatch):
         allocation, "exact", lambda *arguments: dataclasses.replace(exact(*arguments), termination="error")
     )
     jobs = gangopt.Workload.from_columns({"id": ["a"], "arrival": [0], "gpus": [1], "duration": [8]})
-    with pytest.raises(gangopt.NoSolutionError, match="allocation was not proven optimal"):
+    with pytest.raises(gangopt.NoSolutionError, match="allocation of an interval not proven optimal"):
         gangopt.replay(jobs, 2, "exact?speed=linear")
 
 
