@@ -1,8 +1,10 @@
-"""Formulations of `interval`: allocation and placement for one scheduling interval, jointly.
+"""Formulations of `interval`: the tasks of each job and the server of each task, in one model.
 
-`joint` has what every server holds of every job, `classes` the same on classes of equal servers.
+`joint` has a binary for every piece of a job on every server; `classes` merges equal servers, so its optimum is a
+bound.
 """
 
-from gangopt.formulations.interval.forms import classes, joint
+from gangopt.formulations.interval._classes import Classes, classes, count_pieces
+from gangopt.formulations.interval._joint import Joint, count_columns, joint
 
-__all__ = ["classes", "joint"]
+__all__ = ["Classes", "Joint", "classes", "count_columns", "count_pieces", "joint"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pyomo.environ import Binary, Constraint, Expression, RangeSet, Var, value
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.interval.data import Choice, IntervalData
 from gangopt.formulations.rows import linear
 from gangopt.instances.allocation.instance import AllocationSolution
@@ -14,7 +14,7 @@ from gangopt.instances.interval.instance import IntervalInstance, IntervalSoluti
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
 
-__all__ = ["Pieces", "add_choices", "chosen", "hint_form", "key_of", "solution_of"]
+__all__ = ["Pieces", "add_choices", "chosen", "hint_choices", "key_of", "solution_of"]
 
 Key = tuple[int, int, int, int]
 """Job, parameter servers, workers, level."""
@@ -28,7 +28,7 @@ def key_of(choice: Choice) -> Key:
     return choice.job, choice.ps, choice.workers, choice.level
 
 
-def add_choices(block: Any, instance: IntervalInstance, data: IntervalData) -> None:  # noqa: ANN401 - Pyomo is untyped
+def add_choices(block: Pyomo, instance: IntervalInstance, data: IntervalData) -> None:
     """Add Vars `level` and `paused`, the rule that every job has one of them, and the Expressions of the forms.
 
     Parameters
@@ -46,7 +46,7 @@ def add_choices(block: Any, instance: IntervalInstance, data: IntervalData) -> N
     block.paused = Var(block.jobs, domain=Binary)
     levels = [[block.level[key_of(item)] for item in mine] for mine in data.choices]
 
-    def by_job(values: list[list[float]]) -> dict[int, Any]:
+    def by_job(values: list[list[float]]) -> dict[int, Pyomo]:
         return {j: linear(row, variables) for j, (row, variables) in enumerate(zip(values, levels, strict=True))}
 
     block.one_configuration_per_job = Constraint(
@@ -73,7 +73,7 @@ def add_choices(block: Any, instance: IntervalInstance, data: IntervalData) -> N
     )
 
 
-def chosen(block: Any, instance: IntervalInstance) -> AllocationSolution:  # noqa: ANN401 - Pyomo is untyped
+def chosen(block: Pyomo, instance: IntervalInstance) -> AllocationSolution:
     """Return the tasks that the values of a block say; a paused job has its smallest configuration.
 
     Parameters
@@ -107,51 +107,17 @@ def solution_of(instance: IntervalInstance, allocation: AllocationSolution, held
     return IntervalSolution(allocation, PlacementSolution(pieces, reasons))
 
 
-def hint_form(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    pieces: Any,  # noqa: ANN401 - Pyomo is untyped
-    data: IntervalData,
-    solution: IntervalSolution,
-    indices: Callable[[Choice, Pieces], Mapping[Any, int]],
-) -> bool:
-    """Set the variables of either form to a Solution, for a warm start.
+def hint_choices(block: Pyomo, data: IntervalData, solution: IntervalSolution) -> list[tuple[Choice, Pieces]] | None:
+    """Set `level` and `paused`, and return the choice and pieces of every placed job; None if a job has no such choice.
 
     Parameters
     ----------
-    block : object
+    block : Block
         Block with `level` and `paused`.
-    pieces : object
-        The Var of the form's pieces.
     data : IntervalData
         The choices that the block was filled with.
     solution : IntervalSolution
-        A feasible Solution.
-    indices : callable
-        Returns which of `pieces` are not 0 for a choice with its pieces.
-
-    Returns
-    -------
-    bool
-        False, and nothing set, if the choices do not contain the solution.
-    """
-    found = _hint_choices(block, data, solution)
-    if found is None:
-        return False
-    pieces.set_values(dict.fromkeys(pieces, 0))
-    for choice, held in found:
-        for index, number in indices(choice, held).items():
-            pieces[index].set_value(number)
-    return True
-
-
-def _hint_choices(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    data: IntervalData,
-    solution: IntervalSolution,
-) -> list[tuple[Choice, Pieces]] | None:
-    """Set `level` and `paused`, and return the choice and pieces of every placed job; None if one has no such choice.
-
-    A configuration that was left out because a smaller one is as good is replaced by that one: tasks are taken away.
+        A feasible solution.
     """
     found = []
     for j, pieces in enumerate(solution.placement.pieces):

@@ -1,9 +1,11 @@
-"""Formulations of `placement`: which server holds which tasks of each job.
+"""Formulations of `placement`: the number of tasks of each job on each server.
 
 `tasks` counts tasks for every server and job, `pieces` has a binary for every piece of a job on every server, and
-`levels` the pieces on classes of equal servers.
+`levels` counts pieces on classes of equal servers.
 """
 
-from gangopt.formulations.placement.forms import levels, pieces, tasks
+from gangopt.formulations.placement._levels import Levels, chosen_pieces, levels
+from gangopt.formulations.placement._pieces import Pieces, pieces
+from gangopt.formulations.placement._tasks import Tasks, tasks
 
-__all__ = ["levels", "pieces", "tasks"]
+__all__ = ["Levels", "Pieces", "Tasks", "chosen_pieces", "levels", "pieces", "tasks"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from pyomo.environ import Constraint
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.placement.data import PlacementData, ServerClass
 from gangopt.formulations.rows import linear
 
@@ -17,9 +17,9 @@ DUAL_FEASIBLE = range(1, 5)
 
 
 def add_class_capacities(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    block: Pyomo,
     data: PlacementData,
-    of_class: Sequence[Sequence[tuple[tuple[int, ...], Any]]],
+    of_class: Sequence[Sequence[tuple[tuple[int, ...], Pyomo]]],
 ) -> None:
     r"""Add what all servers of a class hold together: the plain rows and those of dual feasible functions.
 
@@ -50,11 +50,11 @@ def add_class_capacities(
         for r in resources
     }
 
-    def capacity(_: Any, c: int, r: int) -> Any:  # noqa: ANN401
+    def capacity(_: Pyomo, c: int, r: int) -> Pyomo:
         item = data.classes[c]
         return _at_most(rows[c, r], len(item.servers) * item.capacity[r])
 
-    def dual_feasible(_: Any, c: int, r: int, k: int) -> Any:  # noqa: ANN401
+    def dual_feasible(_: Pyomo, c: int, r: int, k: int) -> Pyomo:
         item = data.classes[c]
         return _at_most(list(_dual_feasible(item, rows[c, r], r, k)), len(item.servers) * k * item.capacity[r])
 
@@ -62,13 +62,13 @@ def add_class_capacities(
     block.dual_feasible_capacity = Constraint(block.classes, resources, DUAL_FEASIBLE, rule=dual_feasible)
 
 
-def _at_most(terms: Sequence[tuple[int, Any]], limit: int) -> Any:  # noqa: ANN401
+def _at_most(terms: Sequence[tuple[int, Pyomo]], limit: int) -> Pyomo:
     if not terms:
         return Constraint.Skip
     return (None, linear([value for value, _ in terms], [variable for _, variable in terms]), limit)
 
 
-def _dual_feasible(item: ServerClass, row: Sequence[tuple[int, Any]], r: int, k: int) -> Iterator[tuple[int, Any]]:
+def _dual_feasible(item: ServerClass, row: Sequence[tuple[int, Pyomo]], r: int, k: int) -> Iterator[tuple[int, Pyomo]]:
     """Yield k C f_k(d), whole numbers, for the pieces of a capacity row; nothing if that row says the same."""
     whole = item.capacity[r]
     scaled = [

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Constraint
 
+from gangopt.base.types import Pyomo
 from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["NEAR", "focus", "in_focus", "in_seconds", "sharpened"]
@@ -25,7 +24,7 @@ NEAR = 0.03
 
 
 def focus(
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    model: Pyomo,
     instance: PlacementInstance,
     objective: float,
     bound: float,
@@ -57,7 +56,7 @@ def focus(
     return in_focus(model, instance, objective)
 
 
-def in_focus(model: Any, instance: PlacementInstance, objective: float) -> float:  # noqa: ANN401 - Pyomo is untyped
+def in_focus(model: Pyomo, instance: PlacementInstance, objective: float) -> float:
     """Do what `focus` says, however near the numbers are to each other.
 
     A binary that alone costs more than the known placement costs twice as much as that instead, where no cost is
@@ -66,7 +65,7 @@ def in_focus(model: Any, instance: PlacementInstance, objective: float) -> float
     Parameters
     ----------
     model : object
-        Any form with its Objective, which is replaced.
+        Pyomo form with its Objective, which is replaced.
     instance, objective : PlacementInstance or float
         As `focus`.
 
@@ -91,7 +90,7 @@ def in_focus(model: Any, instance: PlacementInstance, objective: float) -> float
 
 
 def sharpened(
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    model: Pyomo,
     instance: PlacementInstance,
     objective: float,
     *,
@@ -102,7 +101,7 @@ def sharpened(
     Parameters
     ----------
     model : object
-        Any form with its Objective, which is replaced.
+        Pyomo form with its Objective, which is replaced.
     instance : PlacementInstance
         The placement.
     objective : float

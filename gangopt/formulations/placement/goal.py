@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyomo.environ import Expression
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.placement.data import PlacementData
 from gangopt.formulations.rows import linear
 from gangopt.instances.placement.instance import PlacementInstance
@@ -15,10 +15,10 @@ __all__ = ["add_goal", "add_goal_of_levels"]
 
 
 def add_goal(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    block: Pyomo,
     instance: PlacementInstance,
     coefficients: Sequence[float],
-    variables: Sequence[Any],
+    variables: Sequence[Pyomo],
 ) -> None:
     """Add what is minimised, and its two parts, which may be many orders of magnitude apart.
 
@@ -45,7 +45,7 @@ def add_goal(
 
 
 def add_goal_of_levels(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
+    block: Pyomo,
     instance: PlacementInstance,
     data: PlacementData,
     times: Sequence[Sequence[float]],

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import OutOfTime, building_within
-from gangopt.formulations.interval.classes import classes_model, count_pieces, hint_classes, read_classes
+from gangopt.formulations.interval import Classes, Joint, count_columns, count_pieces
 from gangopt.formulations.interval.data import IntervalData, choices_of
-from gangopt.formulations.interval.joint import count_columns, hint_joint, joint_model, read_joint
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement.instance import PlacementInstance
@@ -154,10 +154,11 @@ def _classes(state: _State, data: IntervalData) -> None:
             "completed", f"{pieces:,} pieces on classes of servers, joint models are built up to {MAX_PIECES:,}"
         )
     begin = state.controls.elapsed()
-    model = classes_model(instance, data)
-    _solve(state, "classes", model, begin, hint_classes, data)
+    form = Classes(data)
+    model = form.model(instance)
+    _solve(state, form, model, begin)
     if model.level and next(iter(model.level.values())).value is not None:
-        found = read_classes(model, instance)
+        found = form.read(model, instance)
         state.offer(found)
         state.check()
         # a placement of its counts that meets the bound proves the optimum, whichever servers the form forgot
@@ -179,36 +180,30 @@ def _joint(state: _State, data: IntervalData) -> None:
     from pyomo.environ import Constraint
 
     begin = state.controls.elapsed()
-    model = joint_model(instance, data)
+    form = Joint(data)
+    model = form.model(instance)
     if math.isfinite(state.bound):
         low = state.bound - 1e-9 * max(1.0, abs(state.bound))
         model.known_bound = Constraint(expr=model.objective_value >= low)
-    _solve(state, "joint", model, begin, hint_joint, data)
+    _solve(state, form, model, begin)
     if model.level and next(iter(model.level.values())).value is not None:
-        state.offer(read_joint(model, instance))
+        state.offer(form.read(model, instance))
     state.check()
 
 
-def _solve(
-    state: _State,
-    form: str,
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
-    begin: float,
-    hint: Callable[..., bool],
-    data: IntervalData,
-) -> None:
-    """Solve a form from the best solution and take its bound; the values stay on the model."""
+def _solve(state: _State, form: Classes | Joint, model: Pyomo, begin: float) -> None:
+    """Solve a formulation from the best solution and take its bound; the values stay on the model."""
     from gangopt.solvers.highs import solve_model
 
     if state.objective < state.instance.pause_cost and not state.instance.fewest_paused:
         # the best solution pauses no job, so a better one does not either
         model.paused.fix(0)
-    start = state.solution is not None and hint(model, state.instance, state.solution, data)
+    start = state.solution is not None and form.try_hint(model, state.instance, state.solution)
     state.build_seconds += state.controls.elapsed() - begin
     state.check()
     settings = replace(settings_of(state.controls), on_progress=None, options=WITHOUT_PRESOLVE)
-    outcome = solve_model(model, settings, warm_start=bool(start))
-    state.form, state.version, state.options = form, outcome.version, outcome.options
+    outcome = solve_model(model, settings, warm_start=start)
+    state.form, state.version, state.options = form.name, outcome.version, outcome.options
     state.doubt = None
     if outcome.solution_status == "none":
         model.level.set_values(dict.fromkeys(model.level))
@@ -216,7 +211,7 @@ def _solve(
         raise KeyboardInterrupt
     if outcome.termination == "infeasible":
         # the choices that were kept are those of the best solution, too
-        state.doubt = f"HiGHS calls form {form} infeasible, but a solution is known"
+        state.doubt = f"HiGHS calls form {form.name} infeasible, but a solution is known"
     elif outcome.termination == "error":
         state.doubt = outcome.message
     if outcome.bound is not None:

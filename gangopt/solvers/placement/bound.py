@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.interrupts import unless_interrupted
+from gangopt.formulations.placement import Levels, chosen_pieces
 from gangopt.formulations.placement.data import JobData, Level, PlacementData
 from gangopt.formulations.placement.focus import focus, in_seconds
-from gangopt.formulations.placement.levels import chosen_pieces, levels_model
 from gangopt.formulations.placement.packing import ClassPieces
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, compile_model, load_values, solve_arrays
@@ -153,7 +153,7 @@ class LevelsBound:
         levels: Sequence[Sequence[Level]],
         known: tuple[float, float] | None = None,
     ) -> None:
-        self._model = levels_model(instance, levels)
+        self._model = Levels(levels).model(instance)
         self._unit = None if known is None else focus(self._model, instance, *known)
         self._arrays = compile_model(self._model)
         column = {id(variable): at for at, variable in enumerate(self._arrays.columns)}

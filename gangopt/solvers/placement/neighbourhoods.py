@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.formulations.placement.data import PlacementData, levels_of
-from gangopt.formulations.placement.pieces import fixed_levels_model, hint_pieces, pieces_model, read_pieces
+from gangopt.formulations.placement import Pieces
+from gangopt.formulations.placement.data import PlacementData, all_levels
+from gangopt.formulations.placement.fixed_levels import fixed_levels_model, read_fixed_levels
 from gangopt.instances.placement.instance import PER_UNIT, PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
@@ -58,7 +58,8 @@ class Neighbourhood:
             Pieces of the jobs that are placed, with the indices of the whole instance; None without a solution.
         """
         model = fixed_levels_model(self.part, {at: limits[j] for at, j in enumerate(self.jobs) if j in limits})
-        return self._solved(model, settings, warm_start=False)
+        outcome = solve_model(model, settings)
+        return outcome, None if outcome.values is None else self.whole(read_fixed_levels(model, self.part).pieces)
 
     def better(self, settings: SolveSettings, held: Held) -> tuple[SolverOutcome, Held | None]:
         """Minimise the objective of the part, from the pieces that its jobs have.
@@ -79,17 +80,13 @@ class Neighbourhood:
         pieces = [tuple((number[k], x, y) for k, x, y in held.get(j, ())) for j in self.jobs]
         start = PlacementSolution(tuple(pieces), paused_reasons(self.part, pieces))
         data = PlacementData.of(self.part)
-        levels = [levels_of(job, data.classes) for job in data.jobs]
+        levels = all_levels(data)
         objective = self.part.evaluate(start).objective
-        model = pieces_model(self.part, levels_within(self.part, data, levels, objective))
-        hint_pieces(model, self.part, start)
-        return self._solved(model, settings, warm_start=True)
-
-    def _solved(self, model: Any, settings: SolveSettings, warm_start: bool) -> tuple[SolverOutcome, Held | None]:  # noqa: ANN401
-        outcome = solve_model(model, settings, warm_start=warm_start)
-        if outcome.values is None:
-            return outcome, None
-        return outcome, self.whole(read_pieces(model, self.part).pieces)
+        form = Pieces(levels_within(self.part, data, levels, objective))
+        model = form.model(self.part)
+        form.hint(model, self.part, start)
+        outcome = solve_model(model, settings, warm_start=True)
+        return outcome, None if outcome.values is None else self.whole(form.read(model, self.part).pieces)
 
     def whole(self, pieces: Sequence[tuple[tuple[int, int, int], ...]]) -> Held:
         """Return pieces of the part with the indices of the whole instance, without the paused jobs."""

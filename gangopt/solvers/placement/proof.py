@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyomo.environ import Constraint
 
 from gangopt.base.errors import ModelTooLargeError
+from gangopt.formulations.placement import Pieces
 from gangopt.formulations.placement.focus import focus, in_seconds
-from gangopt.formulations.placement.pieces import hint_pieces, pieces_model, read_pieces
 from gangopt.solvers.highs import solve_model
 from gangopt.solvers.placement.bound import levels_within
 from gangopt.solvers.placement.search import Search
@@ -36,19 +36,19 @@ def prove(search: Search) -> None:
     instance = search.instance
     if not search.is_watched(NONZEROS * count_pieces(search)):
         return
-    levels = levels_within(instance, search.data, search.levels, search.objective)
+    form = Pieces(levels_within(instance, search.data, search.levels, search.objective))
     try:
-        model = pieces_model(instance, levels)
+        model = form.model(instance)
     except ModelTooLargeError:
         return
     unit = focus(model, instance, search.objective, search.bound)
     least = search.bound if unit is None else search.bound / unit
     model.known_bound = Constraint(expr=(least - 1e-9 * max(1.0, abs(least)), model.objective.expr, None))
     if search.solution is not None:
-        hint_pieces(model, instance, search.solution)
+        form.hint(model, instance, search.solution)
     outcome = solve_model(model, search.settings(), warm_start=search.solution is not None)
     search.seen(outcome)
     if outcome.values is not None:
-        search.offer(read_pieces(model, instance))
+        search.offer(form.read(model, instance))
     if outcome.bound is not None:
         search.offer(bound=in_seconds(outcome.bound, unit))

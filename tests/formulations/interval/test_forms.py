@@ -13,17 +13,14 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 import gangopt
 from gangopt.base.errors import ModelTooLargeError
 from gangopt.catalogue import load
-from gangopt.formulations.interval import forms
+from gangopt.formulations.interval import Classes, Joint, classes, joint
 from gangopt.formulations.interval.data import choices_of
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.highs import SolveSettings, solve_model
 
-FILLS = {"joint": forms.fill_joint, "classes": forms.fill_classes}
-MODELS = {"joint": forms.joint_model, "classes": forms.classes_model}
-READS = {"joint": forms.read_joint, "classes": forms.read_classes}
-HINTS = {"joint": forms.hint_joint, "classes": forms.hint_classes}
+FORMS = {form.name: form for form in (joint, classes)}
 
 
 @st.composite
@@ -98,15 +95,15 @@ def brute_force(instance):
 @settings(max_examples=15, deadline=None)
 def test_forms_against_brute_force(instance):
     best = brute_force(instance)
-    joint = forms.joint_model(instance)
-    outcome = solve_model(joint)
-    solution = forms.read_joint(joint, instance)
+    model = joint.model(instance)
+    outcome = solve_model(model)
+    solution = joint.read(model, instance)
     assert not instance.check(solution)
     assert instance.evaluate(solution).objective == pytest.approx(best, rel=1e-9)
     assert outcome.objective == pytest.approx(best, rel=1e-7)
-    classes = forms.classes_model(instance)
-    assert solve_model(classes).objective <= best * (1 + 1e-9)
-    packed = forms.read_classes(classes, instance)
+    model = classes.model(instance)
+    assert solve_model(model).objective <= best * (1 + 1e-9)
+    packed = classes.read(model, instance)
     assert not instance.check(packed)
     assert instance.evaluate(packed).objective >= best * (1 - 1e-9)
 
@@ -118,57 +115,57 @@ def small():
 
 def test_forms_agree_and_the_relaxation_of_classes_is_stronger(small):
     relaxed = {}
-    for name, model_of in MODELS.items():
-        model = model_of(small)
+    for name, form in FORMS.items():
+        model = form.model(small)
         TransformationFactory("core.relax_integer_vars").apply_to(model)
         relaxed[name] = solve_model(model).objective
-    best = solve_model(forms.joint_model(small)).objective
-    assert solve_model(forms.classes_model(small)).objective == pytest.approx(best, rel=1e-9)
+    best = solve_model(joint.model(small)).objective
+    assert solve_model(classes.model(small)).objective == pytest.approx(best, rel=1e-9)
     assert relaxed["joint"] <= relaxed["classes"] * (1 + 1e-9) <= best * (1 + 1e-8)
 
 
-@pytest.mark.parametrize("name", FILLS)
+@pytest.mark.parametrize("name", FORMS)
 def test_two_blocks_in_one_model(small, name):
-    alone = MODELS[name](small)
+    alone = FORMS[name].model(small)
     best = solve_model(alone).objective
     parent = ConcreteModel()
-    parent.part = Block([0, 1], rule=lambda block, _: FILLS[name](block, small))
+    parent.part = Block([0, 1], rule=lambda block, _: FORMS[name].fill(block, small))
     parent.same = Constraint(expr=parent.part[0].workers[0] == parent.part[1].workers[0])
     parent.objective = Objective(expr=parent.part[0].objective_value + parent.part[1].objective_value)
     outcome = solve_model(parent)
     assert outcome.objective == pytest.approx(2 * best, rel=1e-9)
-    assert READS[name](parent.part[1], small).allocation.workers[0] == value(parent.part[0].workers[0])
+    assert FORMS[name].read(parent.part[1], small).allocation.workers[0] == value(parent.part[0].workers[0])
 
 
-@pytest.mark.parametrize("name", FILLS)
+@pytest.mark.parametrize("name", FORMS)
 def test_a_parent_can_couple_what_is_public(small, name):
     parent = ConcreteModel()
     parent.part = Block()
-    FILLS[name](parent.part, small)
+    FORMS[name].fill(parent.part, small)
     parent.limit = Constraint(expr=sum(parent.part.workers.values()) + sum(parent.part.parameter_servers.values()) <= 4)
     parent.none_paused = Constraint(expr=sum(parent.part.paused.values()) == 0)
     parent.objective = Objective(expr=sum(parent.part.completion_time.values()))
     solve_model(parent)
-    solution = READS[name](parent.part, small)
+    solution = FORMS[name].read(parent.part, small)
     assert (solution.allocation.workers, solution.allocation.parameter_servers) == ((1, 1), (1, 1))
 
 
-@pytest.mark.parametrize("name", FILLS)
+@pytest.mark.parametrize("name", FORMS)
 def test_a_hint_has_the_value_of_its_solution(small, name):
     for pieces, workers in ((((0, 1, 2),), (2, 1)), (((0, 1, 0), (1, 0, 2)), (2, 1))):
         solution = IntervalSolution(
             AllocationSolution(workers, (1, 1)), PlacementSolution((pieces, ((2, 1, 1),)), ("", ""))
         )
         assert not small.check(solution)
-        model = MODELS[name](small)
-        assert HINTS[name](model, small, solution)
+        model = FORMS[name].model(small)
+        assert FORMS[name].try_hint(model, small, solution)
         objective = small.evaluate(solution).objective
         # a dominated configuration is replaced by a smaller one, which is no slower
         assert value(model.objective) <= objective * (1 + 1e-12)
         for row in model.component_data_objects(Constraint):
             assert row.lslack() >= -1e-9
             assert row.uslack() >= -1e-9
-        again = small.evaluate(READS[name](model, small)).objective
+        again = small.evaluate(FORMS[name].read(model, small)).objective
         # packing the pieces of form classes may bring two of a job to one server, which is faster
         assert again <= value(model.objective) * (1 + 1e-12)
         assert name == "classes" or again == pytest.approx(value(model.objective), rel=1e-12)
@@ -179,28 +176,28 @@ def test_a_paused_job_is_hinted_and_a_missing_choice_is_not(small):
         AllocationSolution((1, 1), (1, 1)), PlacementSolution((((0, 1, 1),), ()), ("", "no room"))
     )
     every = choices_of(small)
-    model = forms.joint_model(small)
-    assert forms.hint_joint(model, small, solution)
+    model = joint.model(small)
+    assert joint.try_hint(model, small, solution)
     assert model.paused[1].value == 1
     assert value(model.objective) == pytest.approx(small.evaluate(solution).objective, rel=1e-12)
     fewer = type(every)(every.placement, ((), every.choices[1]))
-    assert not forms.hint_joint(forms.joint_model(small, fewer), small, solution, fewer)
-    assert not forms.hint_classes(forms.classes_model(small, fewer), small, solution, fewer)
+    for form in (Joint(fewer), Classes(fewer)):
+        assert not form.try_hint(form.model(small), small, solution)
 
 
 def test_choices_within_an_objective(small):
     every = choices_of(small)
-    best = solve_model(forms.joint_model(small)).objective
+    best = solve_model(joint.model(small)).objective
     kept = every.within(small, best)
     assert sum(map(len, kept.choices)) < sum(map(len, every.choices))
-    assert solve_model(forms.joint_model(small, kept)).objective == pytest.approx(best, rel=1e-9)
+    assert solve_model(Joint(kept).model(small)).objective == pytest.approx(best, rel=1e-9)
     assert every.within(small, small.pause_cost) is every
 
 
 def rows(name):
     """The rows of a form of one job on one server, by constraint."""
     instance = load("interval/one-server")
-    model = MODELS[name](instance)
+    model = FORMS[name].model(instance)
     stream = io.StringIO()
     for item in model.component_objects(Constraint):
         stream.write(f"{item.name} {len(item)}\n")
@@ -255,7 +252,7 @@ def test_dual_feasible_rows():
         ps_bandwidth=base.ps_bandwidth,
         worker_bandwidth=base.worker_bandwidth,
     )
-    model = forms.classes_model(instance)
+    model = classes.model(instance)
     row = model.dual_feasible_capacity[0, 0, 1]
     # a worker takes 3 of 4 cores, so 4 f_1 = 4 floor(2 * 3 / 4) = 4; a parameter server takes half, f_1 = 1/2
     assert row.upper == 2 * 4
@@ -267,14 +264,14 @@ def test_dual_feasible_rows():
 def test_too_large_is_refused_before_building():
     instance = load("interval/random?jobs=40&servers=80")
     with pytest.raises(ModelTooLargeError, match=r"form interval joint would need .* columns, at most 200,000"):
-        forms.joint_model(instance)
+        joint.model(instance)
 
 
 def test_variables_are_binary_and_counts_whole(small):
-    joint, classes = forms.joint_model(small), forms.classes_model(small)
-    assert all(item.is_binary() for item in joint.component_data_objects(Var))
-    assert all(item.is_integer() for item in classes.pieces.values())
-    assert solve_model(joint, SolveSettings(time_limit=60)).termination == "optimal"
+    model = joint.model(small)
+    assert all(item.is_binary() for item in model.component_data_objects(Var))
+    assert all(item.is_integer() for item in classes.model(small).pieces.values())
+    assert solve_model(model, SolveSettings(time_limit=60)).termination == "optimal"
 
 
 def placements_of(instance, allocation):

@@ -13,11 +13,11 @@ from pyomo.environ import Block, ConcreteModel, Constraint, Objective, Transform
 
 import gangopt
 from gangopt.base.errors import ModelTooLargeError
+from gangopt.formulations.placement import levels
+from gangopt.formulations.placement._tasks import transfer_big_m
 from gangopt.formulations.placement.data import PlacementData, ServerClass, levels_of
-from gangopt.formulations.placement.levels import levels_model
+from gangopt.formulations.placement.fixed_levels import fixed_levels_model, read_fixed_levels
 from gangopt.formulations.placement.packing import pack_pieces
-from gangopt.formulations.placement.pieces import fixed_levels_model, read_pieces
-from gangopt.formulations.placement.tasks import transfer_big_m
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.highs import solve_model
@@ -213,9 +213,9 @@ def test_the_first_level_is_the_least_transfer_time_alone(instance, data):
         solution = PlacementSolution(tuple(held), tuple("" if item else "paused" for item in held))
         alone.append(instance.transfer_times(solution)[j])
     whole = PlacementData.of(instance)
-    levels = levels_of(whole.jobs[j], whole.classes)
-    assert min(alone, default=None) == (levels[0].time if levels else None)
-    assert {level.time for level in levels} >= set(alone)
+    mine = levels_of(whole.jobs[j], whole.classes)
+    assert min(alone, default=None) == (mine[0].time if mine else None)
+    assert {level.time for level in mine} >= set(alone)
 
 
 @settings(max_examples=25)
@@ -255,7 +255,7 @@ def test_relaxations_are_ordered():
 def test_dual_feasible_rows_know_that_two_large_tasks_do_not_share_a_server():
     # four tasks of 3 cores and two small ones need 15 cores in sum, and three servers of 5 have 15
     demands = {"ps_demand": np.array([[3.0], [3.0], [1.0]]), "worker_demand": np.array([[3.0], [3.0], [2.0]])}
-    model = levels_model(make([5, 5, 5], [(1, 1)] * 3, **demands))
+    model = levels.model(make([5, 5, 5], [(1, 1)] * 3, **demands))
     solve_model(model)
     assert value(sum(model.paused.values())) == 1
     model.dual_feasible_capacity.deactivate()
@@ -320,7 +320,7 @@ def test_rows_of_pieces():
 
 
 def test_rows_of_levels():
-    model = levels_model(make([2, 2], [(1, 2)]))
+    model = levels.model(make([2, 2], [(1, 2)]))
     text = {item.name: str(item.expr) for item in model.component_data_objects(Constraint)}
     assert text["one_level_per_job[0]"] == "level[0,0] + level[0,1] + paused[0]  ==  1"
     # level 0 is 1 s: (1, 1) and (0, 1); level 1 is 2 s: also (1, 0) and (0, 2)
@@ -335,7 +335,7 @@ def test_rows_of_levels():
 
 
 def test_rows_of_dual_feasible_functions():
-    model = levels_model(make([3, 3], [(2, 2)]))
+    model = levels.model(make([3, 3], [(2, 2)]))
     rows = {item.index()[2]: str(item.expr) for item in model.dual_feasible_capacity.values()}
     # C = 3, times k C: f_1 is 0, 1, 1 of one to three tasks, f_4 is 1/4, 3/4, 1; f_2 and f_3 say no more than d / C
     assert set(rows) == {1, 4}
@@ -379,7 +379,7 @@ def test_fixed_levels_place_what_fits_within_them():
     for limits, placed in (({0: 0.0, 1: 0.0}, 2), ({0: 0.0}, 1), ({}, 0)):
         model = fixed_levels_model(instance, limits)
         solve_model(model)
-        solution = read_pieces(model, instance)
+        solution = read_fixed_levels(model, instance)
         assert instance.check(solution) == []
         assert len(instance.jobs) - len(solution.paused) == placed
         assert instance.transfer_times(solution).max() == 0.0

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gangopt
+from gangopt.formulations.placement import Pieces
 from gangopt.formulations.placement.data import PlacementData, levels_of
 from gangopt.formulations.placement.focus import BLIND, UNITS, focus, in_seconds
-from gangopt.formulations.placement.pieces import pieces_model
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.highs import SolverOutcome, SolveSettings, solve_model
@@ -265,13 +265,13 @@ def test_nanoseconds_beside_hours_are_not_passed_over():
 def test_a_model_in_focus_has_the_same_optimum_without_the_charge():
     instance = large_charge()
     best = gangopt.solve(instance).objective
-    model = pieces_model(instance)
+    model = Pieces().model(instance)
     unit = focus(model, instance, 2 * best, 0.0)
     assert unit == 2 * best / UNITS
     assert solve_model(model).objective * unit == pytest.approx(best, rel=1e-9)
     assert sum(round(item.value) for item in model.paused.values()) == instance.fewest_paused
     # a placement that pauses more leaves the number of paused jobs open, and the charge in place
-    other = pieces_model(instance)
+    other = Pieces().model(instance)
     unit = focus(other, instance, instance.pause_cost + best, best)
     assert other.component("fewest_paused") is None
     assert solve_model(other).objective * unit == pytest.approx(best, abs=1e-9 * instance.pause_cost)
@@ -279,7 +279,7 @@ def test_a_model_in_focus_has_the_same_optimum_without_the_charge():
 
 def test_a_model_of_ordinary_numbers_is_left_alone():
     instance = gangopt.load("placement/optimus-testbed")
-    model = pieces_model(instance)
+    model = Pieces().model(instance)
     before = str(model.objective.expr)
     assert focus(model, instance, 1.0, 0.9) is None
     assert str(model.objective.expr) == before

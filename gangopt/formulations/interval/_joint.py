@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, RangeSet, Var, value
 
-from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, hint_form, solution_of
-from gangopt.formulations.interval.data import Choice, IntervalData, choices_of
+from gangopt.base.types import Pyomo
+from gangopt.formulations.interval._base import IntervalFormulation
+from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, solution_of
+from gangopt.formulations.interval.data import Choice, IntervalData
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
-from gangopt.formulations.whole_model import minimising
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 
-__all__ = ["count_columns", "fill_joint", "hint_joint", "joint_model", "read_joint"]
+__all__ = ["Joint", "count_columns", "joint"]
 
 MAX_COLUMNS = 200_000
-"""Most columns of this form, which is for small cases."""
+"""Most columns of this formulation, which is for small cases."""
 
 Configuration = tuple[int, int, int]
 """Job, parameter servers, workers."""
 
 
-def fill_joint(block: Any, instance: IntervalInstance, data: IntervalData | None = None) -> None:  # noqa: ANN401 - Pyomo is untyped
-    r"""Put configurations, levels and the pieces of every server on a block.
+class Joint(IntervalFormulation):
+    r"""Configurations, levels and the pieces of every job on every server.
 
     Binary z_jpwl says that job j has p parameter servers, w workers and the transfer time t_l of that configuration,
     u_j that it is paused, y_jpwkxy that server k holds x and y of them.
@@ -42,38 +41,51 @@ def fill_joint(block: Any, instance: IntervalInstance, data: IntervalData | None
     Public components: Var `level` [job, p, w, level], Var `piece` [job, p, w, server, x, y], Var `paused` [job],
     Expressions `objective_value`, `completion_time`, `workers` and `parameter_servers` [job].
 
-    Parameters
-    ----------
-    block : object
-        ConcreteModel, Block or member of an indexed Block.
-    instance : IntervalInstance
-        The interval.
-    data : IntervalData or None, optional
-        What can be chosen; None for everything that `choices_of` returns.
-
     Raises
     ------
     ModelTooLargeError
         If the block would have too many columns.
     """
-    data = choices_of(instance) if data is None else data
-    require_size("interval joint", count_columns(data), MAX_COLUMNS)
-    with PauseGC():
-        add_choices(block, instance, data)
-        block.servers = RangeSet(0, len(instance.servers) - 1)
-        configurations = _configurations(data)
-        block.piece = Var(
-            [
-                (*key, k, x, y)
-                for key, levels in configurations.items()
-                for k, c in enumerate(data.placement.class_of)
-                for x, y in levels[-1].pieces[c]
-            ],
-            domain=Binary,
-        )
-        _add_tasks(block, configurations)
-        _add_servers(block, data)
-        _add_levels(block, data, configurations)
+
+    name = "joint"
+
+    def _fill(self, block: Pyomo, instance: IntervalInstance) -> None:
+        data = self._data_of(instance)
+        require_size("interval joint", count_columns(data), MAX_COLUMNS)
+        with PauseGC():
+            add_choices(block, instance, data)
+            block.servers = RangeSet(0, len(instance.servers) - 1)
+            configurations = _configurations(data)
+            block.piece = Var(
+                [
+                    (*key, k, x, y)
+                    for key, levels in configurations.items()
+                    for k, c in enumerate(data.placement.class_of)
+                    for x, y in levels[-1].pieces[c]
+                ],
+                domain=Binary,
+            )
+            _add_tasks(block, configurations)
+            _add_servers(block, data)
+            _add_levels(block, data, configurations)
+
+    def _read(self, block: Pyomo, instance: IntervalInstance) -> IntervalSolution:
+        allocation = chosen(block, instance)
+        pieces: list[list[tuple[int, int, int]]] = [[] for _ in allocation.workers]
+        for (j, _p, _w, k, x, y), variable in block.piece.items():
+            if round(value(variable)) == 1:
+                pieces[j].append((k, x, y))
+        return solution_of(instance, allocation, pieces)
+
+    def _piece_variables(self, block: Pyomo) -> Pyomo:
+        return block.piece
+
+    def _piece_counts(self, data: IntervalData, choice: Choice, pieces: Pieces) -> dict[tuple[int, ...], int]:
+        del data
+        return {(choice.job, choice.ps, choice.workers, *piece): 1 for piece in pieces}
+
+
+joint = Joint()
 
 
 def count_columns(data: IntervalData) -> int:
@@ -102,12 +114,12 @@ def _configurations(data: IntervalData) -> dict[Configuration, list[Choice]]:
     return found
 
 
-def _add_tasks(block: Any, configurations: dict[Configuration, list[Choice]]) -> None:  # noqa: ANN401
-    held: dict[Configuration, list[tuple[int, int, Any]]] = {key: [] for key in configurations}
+def _add_tasks(block: Pyomo, configurations: dict[Configuration, list[Choice]]) -> None:
+    held: dict[Configuration, list[tuple[int, int, Pyomo]]] = {key: [] for key in configurations}
     for (j, p, w, _k, x, y), variable in block.piece.items():
         held[j, p, w].append((x, y, variable))
 
-    def all_tasks(key: Configuration, kind: int) -> Any:  # noqa: ANN401
+    def all_tasks(key: Configuration, kind: int) -> Pyomo:
         levels = [block.level[(*key, item.level)] for item in configurations[key]]
         coefficients = [item[kind] for item in held[key]] + [-key[1 + kind]] * len(levels)
         return (0, linear(coefficients, [item[2] for item in held[key]] + levels), 0)
@@ -117,19 +129,19 @@ def _add_tasks(block: Any, configurations: dict[Configuration, list[Choice]]) ->
     block.place_all_workers = Constraint(keys, rule=lambda _, *key: all_tasks(key, 1))
 
 
-def _add_servers(block: Any, data: IntervalData) -> None:  # noqa: ANN401
+def _add_servers(block: Pyomo, data: IntervalData) -> None:
     placement = data.placement
-    of_pair: dict[tuple[int, int], list[Any]] = {}
-    of_server: list[list[tuple[tuple[int, ...], Any]]] = [[] for _ in placement.class_of]
+    of_pair: dict[tuple[int, int], list[Pyomo]] = {}
+    of_server: list[list[tuple[tuple[int, ...], Pyomo]]] = [[] for _ in placement.class_of]
     for (j, _p, _w, k, x, y), variable in block.piece.items():
         of_pair.setdefault((j, k), []).append(variable)
         of_server[k].append((placement.jobs[j].need((x, y)), variable))
 
-    def one_piece(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+    def one_piece(b: Pyomo, j: int, k: int) -> Pyomo:
         mine = of_pair[j, k]
         return (None, linear([1] * (len(mine) + 1), [*mine, b.paused[j]]), 1)
 
-    def capacity(_: Any, k: int, r: int) -> Any:  # noqa: ANN401
+    def capacity(_: Pyomo, k: int, r: int) -> Pyomo:
         terms = [(need[r], variable) for need, variable in of_server[k] if need[r]]
         if not terms:
             return Constraint.Skip
@@ -140,12 +152,12 @@ def _add_servers(block: Any, data: IntervalData) -> None:  # noqa: ANN401
     block.server_capacity = Constraint(block.servers, range(len(placement.resources)), rule=capacity)
 
 
-def _add_levels(block: Any, data: IntervalData, configurations: dict[Configuration, list[Choice]]) -> None:  # noqa: ANN401
-    held: dict[tuple[int, ...], list[tuple[tuple[int, int], Any]]] = {}
+def _add_levels(block: Pyomo, data: IntervalData, configurations: dict[Configuration, list[Choice]]) -> None:
+    held: dict[tuple[int, ...], list[tuple[tuple[int, int], Pyomo]]] = {}
     for (j, p, w, k, x, y), variable in block.piece.items():
         held.setdefault((j, p, w, k), []).append(((x, y), variable))
 
-    def within(_: Any, j: int, p: int, w: int, k: int, n: int) -> Any:  # noqa: ANN401
+    def within(_: Pyomo, j: int, p: int, w: int, k: int, n: int) -> Pyomo:
         """Pieces that level n - 1 does not allow need a level from n on; n = 0 is every piece."""
         levels = configurations[j, p, w]
         c = data.placement.class_of[k]
@@ -160,53 +172,3 @@ def _add_levels(block: Any, data: IntervalData, configurations: dict[Configurati
         [(*key, n) for key in held for n in range(len(configurations[key[:3]]))],  # type: ignore[index]
         rule=within,
     )
-
-
-def joint_model(instance: IntervalInstance, data: IntervalData | None = None) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return form `joint` of an instance as a ConcreteModel with its Objective."""
-    return minimising(fill_joint, instance, data)
-
-
-def read_joint(block: Any, instance: IntervalInstance) -> IntervalSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the allocation and placement that the values of a block say.
-
-    Parameters
-    ----------
-    block : object
-        A block filled by `fill_joint`.
-    instance : IntervalInstance
-        The interval.
-    """
-    allocation = chosen(block, instance)
-    pieces: list[list[tuple[int, int, int]]] = [[] for _ in allocation.workers]
-    for (j, _p, _w, k, x, y), variable in block.piece.items():
-        if round(value(variable)) == 1:
-            pieces[j].append((k, x, y))
-    return solution_of(instance, allocation, pieces)
-
-
-def hint_joint(
-    block: Any,  # noqa: ANN401 - Pyomo is untyped
-    instance: IntervalInstance,
-    solution: IntervalSolution,
-    data: IntervalData | None = None,
-) -> bool:
-    """Set the variables of a block to a Solution, for a warm start.
-
-    Parameters
-    ----------
-    block : object
-        A block filled by `fill_joint`.
-    instance, solution, data : IntervalInstance or IntervalSolution or IntervalData or None
-        As in `hint_classes`.
-
-    Returns
-    -------
-    bool
-        False, and nothing set, if the choices do not contain the solution.
-    """
-
-    def indices(choice: Choice, held: Pieces) -> dict[Any, int]:
-        return {(choice.job, choice.ps, choice.workers, *piece): 1 for piece in held}
-
-    return hint_form(block, block.piece, choices_of(instance) if data is None else data, solution, indices)

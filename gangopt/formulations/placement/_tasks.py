@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
@@ -16,17 +16,17 @@ from pyomo.environ import (
     value,
 )
 
+from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import require_time
+from gangopt.formulations.placement._base import PlacementFormulation
 from gangopt.formulations.placement.data import JobData, PlacementData, levels_of
 from gangopt.formulations.placement.goal import add_goal
 from gangopt.formulations.size import require_size
-from gangopt.formulations.whole_model import minimising
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
 
-__all__ = ["BigM", "fill_tasks", "hint_tasks", "read_tasks", "tasks_model", "transfer_big_m"]
-
+__all__ = ["BigM", "Tasks", "tasks", "transfer_big_m"]
 
 LARGEST_TERM = 2.0**16
 """Size of the longest transfer time in its rows: solvers let a row be off by 1e-6 or so, whatever its unit."""
@@ -64,8 +64,8 @@ def transfer_big_m(job: JobData, least: float, kind: str) -> BigM:
     return BigM(max(0.0, full - least), origin)
 
 
-def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401 - Pyomo is untyped
-    r"""Put the counts of every server and job, their rules and `objective_value` on a block.
+class Tasks(PlacementFormulation):
+    r"""Numbers of tasks of every job on every server, with big-M rows for the transfer times.
 
     .. math::
         \sum_k p_{jk} = p_j z_j,\quad \sum_k w_{jk} = w_j z_j,\quad
@@ -74,13 +74,6 @@ def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401
         t_j \ge \frac{S_j}{p_j b_j} (p_j z_j - p_{jk}) - M'_j (1 - h^w_{jk}),\quad t_j \ge t^{min}_j z_j
 
     with h = 1 where the server has a parameter server, or a worker, of the job. Minimise.
-
-    Parameters
-    ----------
-    block : object
-        ConcreteModel, Block or member of an indexed Block.
-    instance : PlacementInstance
-        The placement.
 
     Raises
     ------
@@ -91,49 +84,83 @@ def fill_tasks(block: Any, instance: PlacementInstance) -> None:  # noqa: ANN401
     ----------
     Optimus (EuroSys'18), section 4.2.
     """
-    J, K = len(instance.jobs), len(instance.servers)
-    require_size("placement tasks", 4 * J * K + 3 * J)
-    data = PlacementData.of(instance)
-    least = []
-    block.jobs, block.servers = RangeSet(0, J - 1), RangeSet(0, K - 1)
-    pairs = (block.jobs, block.servers)
-    with PauseGC():
-        block.parameter_servers_on = Var(
-            *pairs, domain=NonNegativeIntegers, bounds=lambda _b, j, _k: (0, data.jobs[j].ps)
-        )
-        block.workers_on = Var(*pairs, domain=NonNegativeIntegers, bounds=lambda _b, j, _k: (0, data.jobs[j].workers))
-        block.has_parameter_server = Var(*pairs, domain=Binary)
-        block.has_worker = Var(*pairs, domain=Binary)
-        block.placed = Var(block.jobs, domain=Binary)
-        # a column of its own, so that large charges are no part of an objective in which no job is paused
-        block.paused = Var(block.jobs, domain=Binary)
-        block.placed_or_paused = Constraint(block.jobs, rule=lambda b, j: b.placed[j] + b.paused[j] == 1)
-        block.transfer_time = Var(block.jobs, domain=NonNegativeReals)
-        for job in data.jobs:
-            require_time()
-            levels = levels_of(job, data.classes)
-            least.append(levels[0].time if levels else 0.0)
-            if not levels:
-                block.placed[job.index].setub(0)
-        _add_counting(block, data)
-        _add_transfer(block, data, least)
-        _add_goal(block, instance, data)
+
+    name = "tasks"
+
+    def _fill(self, block: Pyomo, instance: PlacementInstance) -> None:
+        J, K = len(instance.jobs), len(instance.servers)
+        require_size("placement tasks", 4 * J * K + 3 * J)
+        data = PlacementData.of(instance)
+        least = []
+        block.jobs, block.servers = RangeSet(0, J - 1), RangeSet(0, K - 1)
+        pairs = (block.jobs, block.servers)
+        with PauseGC():
+            block.parameter_servers_on = Var(
+                *pairs, domain=NonNegativeIntegers, bounds=lambda _b, j, _k: (0, data.jobs[j].ps)
+            )
+            block.workers_on = Var(
+                *pairs, domain=NonNegativeIntegers, bounds=lambda _b, j, _k: (0, data.jobs[j].workers)
+            )
+            block.has_parameter_server = Var(*pairs, domain=Binary)
+            block.has_worker = Var(*pairs, domain=Binary)
+            block.placed = Var(block.jobs, domain=Binary)
+            # a column of its own, so that large charges are no part of an objective in which no job is paused
+            block.paused = Var(block.jobs, domain=Binary)
+            block.placed_or_paused = Constraint(block.jobs, rule=lambda b, j: b.placed[j] + b.paused[j] == 1)
+            block.transfer_time = Var(block.jobs, domain=NonNegativeReals)
+            for job in data.jobs:
+                require_time()
+                levels = levels_of(job, data.classes)
+                least.append(levels[0].time if levels else 0.0)
+                if not levels:
+                    block.placed[job.index].setub(0)
+            _add_counting(block, data)
+            _add_transfer(block, data, least)
+            _add_goal(block, instance, data)
+
+    def _read(self, block: Pyomo, instance: PlacementInstance) -> PlacementSolution:
+        pieces = []
+        for j in range(len(instance.jobs)):
+            counts = (
+                (k, round(value(block.parameter_servers_on[j, k])), round(value(block.workers_on[j, k])))
+                for k in range(len(instance.servers))
+            )
+            placed = round(value(block.placed[j])) == 1
+            pieces.append(tuple(item for item in counts if item[1] + item[2]) if placed else ())
+        return PlacementSolution(tuple(pieces), paused_reasons(instance, pieces))
+
+    def _hint(self, block: Pyomo, instance: PlacementInstance, solution: PlacementSolution) -> None:
+        for name in ("parameter_servers_on", "workers_on", "has_parameter_server", "has_worker"):
+            getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
+        for job in PlacementData.of(instance).jobs:
+            j, pieces = job.index, solution.pieces[job.index]
+            for k, ps, workers in pieces:
+                block.parameter_servers_on[j, k].set_value(ps)
+                block.workers_on[j, k].set_value(workers)
+                block.has_parameter_server[j, k].set_value(int(ps > 0 or job.hosts))
+                block.has_worker[j, k].set_value(int(workers > 0 or job.hosts))
+            block.placed[j].set_value(int(bool(pieces)))
+            block.paused[j].set_value(int(not pieces))
+            block.transfer_time[j].set_value(max((job.cost(piece[1:]) for piece in pieces), default=0.0))
 
 
-def _add_counting(block: Any, data: PlacementData) -> None:  # noqa: ANN401
+tasks = Tasks()
+
+
+def _add_counting(block: Pyomo, data: PlacementData) -> None:
     jobs = data.jobs
 
-    def place_all_parameter_servers(b: Any, j: int) -> Any:  # noqa: ANN401
+    def place_all_parameter_servers(b: Pyomo, j: int) -> Pyomo:
         return sum(b.parameter_servers_on[j, k] for k in b.servers) == jobs[j].ps * b.placed[j]
 
     block.place_all_parameter_servers = Constraint(block.jobs, rule=place_all_parameter_servers)
 
-    def place_all_workers(b: Any, j: int) -> Any:  # noqa: ANN401
+    def place_all_workers(b: Pyomo, j: int) -> Pyomo:
         return sum(b.workers_on[j, k] for k in b.servers) == jobs[j].workers * b.placed[j]
 
     block.place_all_workers = Constraint(block.jobs, rule=place_all_workers)
 
-    def server_capacity(b: Any, k: int, r: int) -> Any:  # noqa: ANN401
+    def server_capacity(b: Pyomo, k: int, r: int) -> Pyomo:
         require_time()
         used = sum(
             job.ps_need[r] * b.parameter_servers_on[job.index, k] + job.worker_need[r] * b.workers_on[job.index, k]
@@ -144,7 +171,7 @@ def _add_counting(block: Any, data: PlacementData) -> None:  # noqa: ANN401
     block.server_capacity = Constraint(block.servers, range(len(data.resources)), rule=server_capacity)
 
 
-def _add_goal(block: Any, instance: PlacementInstance, data: PlacementData) -> None:  # noqa: ANN401
+def _add_goal(block: Pyomo, instance: PlacementInstance, data: PlacementData) -> None:
     coefficients, variables = [], []
     for job in data.jobs:
         fixed, a_second = job.charge()
@@ -169,23 +196,23 @@ def _row_scale(job: JobData) -> float:
     return float(2.0 ** round(math.log2(LARGEST_TERM / longest)))
 
 
-def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None:  # noqa: ANN401
+def _add_transfer(block: Pyomo, data: PlacementData, least: list[float]) -> None:
     jobs, most = data.jobs, _most_on(data)
     scale = [_row_scale(job) for job in jobs]
 
-    def parameter_server_present(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+    def parameter_server_present(b: Pyomo, j: int, k: int) -> Pyomo:
         require_time()
         return b.parameter_servers_on[j, k] <= most[j, data.class_of[k]][0] * b.has_parameter_server[j, k]
 
     block.parameter_server_present = Constraint(block.jobs, block.servers, rule=parameter_server_present)
 
-    def worker_present(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+    def worker_present(b: Pyomo, j: int, k: int) -> Pyomo:
         require_time()
         return b.workers_on[j, k] <= most[j, data.class_of[k]][1] * b.has_worker[j, k]
 
     block.worker_present = Constraint(block.jobs, block.servers, rule=worker_present)
 
-    def parameter_server_transfer(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+    def parameter_server_transfer(b: Pyomo, j: int, k: int) -> Pyomo:
         require_time()
         job = jobs[j]
         away = job.workers * b.placed[j] - b.workers_on[j, k]
@@ -194,7 +221,7 @@ def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None: 
 
     block.parameter_server_transfer = Constraint(block.jobs, block.servers, rule=parameter_server_transfer)
 
-    def worker_transfer(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+    def worker_transfer(b: Pyomo, j: int, k: int) -> Pyomo:
         require_time()
         job = jobs[j]
         away = job.ps * b.placed[j] - b.parameter_servers_on[j, k]
@@ -203,66 +230,14 @@ def _add_transfer(block: Any, data: PlacementData, least: list[float]) -> None: 
 
     block.worker_transfer = Constraint(block.jobs, block.servers, rule=worker_transfer)
 
-    def least_transfer_time(b: Any, j: int) -> Any:  # noqa: ANN401
+    def least_transfer_time(b: Pyomo, j: int) -> Pyomo:
         return scale[j] * b.transfer_time[j] >= scale[j] * least[j] * b.placed[j]
 
     block.least_transfer_time = Constraint(block.jobs, rule=least_transfer_time)
 
     if jobs[0].hosts:
 
-        def hosts_charged_alike(b: Any, j: int, k: int) -> Any:  # noqa: ANN401
+        def hosts_charged_alike(b: Pyomo, j: int, k: int) -> Pyomo:
             return b.has_parameter_server[j, k] == b.has_worker[j, k]
 
         block.hosts_charged_alike = Constraint(block.jobs, block.servers, rule=hosts_charged_alike)
-
-
-def tasks_model(instance: PlacementInstance) -> Any:  # noqa: ANN401 - Pyomo is untyped
-    """Return form `tasks` of an instance as a ConcreteModel with its Objective."""
-    return minimising(fill_tasks, instance)
-
-
-def read_tasks(block: Any, instance: PlacementInstance) -> PlacementSolution:  # noqa: ANN401 - Pyomo is untyped
-    """Return the placement that the values of a block say.
-
-    Parameters
-    ----------
-    block : object
-        A block filled by `fill_tasks`.
-    instance : PlacementInstance
-        The placement.
-    """
-    pieces = []
-    for j in range(len(instance.jobs)):
-        counts = (
-            (k, round(value(block.parameter_servers_on[j, k])), round(value(block.workers_on[j, k])))
-            for k in range(len(instance.servers))
-        )
-        placed = round(value(block.placed[j])) == 1
-        pieces.append(tuple(item for item in counts if item[1] + item[2]) if placed else ())
-    return PlacementSolution(tuple(pieces), paused_reasons(instance, pieces))
-
-
-def hint_tasks(block: Any, instance: PlacementInstance, solution: PlacementSolution) -> None:  # noqa: ANN401
-    """Set the variables of a block to a placement.
-
-    Parameters
-    ----------
-    block : object
-        A block filled by `fill_tasks`.
-    instance : PlacementInstance
-        The placement.
-    solution : PlacementSolution
-        A feasible placement.
-    """
-    for name in ("parameter_servers_on", "workers_on", "has_parameter_server", "has_worker"):
-        getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
-    for job in PlacementData.of(instance).jobs:
-        j, pieces = job.index, solution.pieces[job.index]
-        for k, ps, workers in pieces:
-            block.parameter_servers_on[j, k].set_value(ps)
-            block.workers_on[j, k].set_value(workers)
-            block.has_parameter_server[j, k].set_value(int(ps > 0 or job.hosts))
-            block.has_worker[j, k].set_value(int(workers > 0 or job.hosts))
-        block.placed[j].set_value(int(bool(pieces)))
-        block.paused[j].set_value(int(not pieces))
-        block.transfer_time[j].set_value(max((job.cost(piece[1:]) for piece in pieces), default=0.0))
