@@ -13,7 +13,7 @@ from pyomo.environ import Constraint, Expression, NonNegativeReals, Set, Var, va
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import Formulation
-from gangopt.formulations.rows import linear, sum_of
+from gangopt.formulations.rows import Terms, at_most, linear, sum_of, sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt_gavel.instance import TimeShareInstance, TimeShareSolution
 
@@ -43,23 +43,23 @@ class Rates(Formulation[TimeShareInstance, TimeShareSolution]):
         block.usable = Set(initialize=keys, dimen=2)
         block.share = Var(block.usable, domain=NonNegativeReals, bounds=(0, 1))
         block.least = Var(domain=NonNegativeReals)
-        of_job: dict[str, list[tuple[float, Pyomo]]] = {label: [] for label in instance.jobs}
-        of_type: dict[str, list[tuple[float, Pyomo]]] = {label: [] for label in instance.gpu_types}
+        of_job: dict[str, Terms] = {label: [] for label in instance.jobs}
+        of_type: dict[str, Terms] = {label: [] for label in instance.gpu_types}
         speed = (instance.throughput / instance.equal_throughput[:, None]).tolist()
         for (j, t), (job, kind) in zip(pairs, keys, strict=True):
             of_job[job].append((speed[j][t], block.share[job, kind]))
             of_type[kind].append((float(instance.scale[j]), block.share[job, kind]))
         gpus = dict(zip(instance.gpu_types, instance.gpus.tolist(), strict=True))
-        block.ratio = Expression(block.jobs, rule=lambda _, job: _sum(of_job[job]))
+        block.ratio = Expression(block.jobs, rule=lambda _, job: sum_of_terms(of_job[job]))
         block.least_of_all = Constraint(
-            block.jobs, rule=lambda b, job: (0, _sum([*of_job[job], (-1.0, b.least)]), None)
+            block.jobs, rule=lambda b, job: (0, sum_of_terms([*of_job[job], (-1.0, b.least)]), None)
         )
         block.one_time_per_job = Constraint(
             block.jobs, rule=lambda _, job: (None, sum_of([x for _, x in of_job[job]]), 1)
         )
         block.gpus_of_type = Constraint(
             block.gpu_types,
-            rule=lambda _, kind: (None, _sum(of_type[kind]), gpus[kind]) if of_type[kind] else Constraint.Skip,
+            rule=lambda _, kind: at_most(of_type[kind], gpus[kind]),
         )
         block.objective_value = Expression(expr=linear([1.0], [block.least]))
 
@@ -80,7 +80,3 @@ class Rates(Formulation[TimeShareInstance, TimeShareSolution]):
 
 
 rates = Rates()
-
-
-def _sum(terms: list[tuple[float, Pyomo]]) -> Pyomo:
-    return linear([coefficient for coefficient, _ in terms], [variable for _, variable in terms])

@@ -32,8 +32,9 @@ from gangopt.base.errors import InputError
 from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import Formulation
 from gangopt.formulations.fair_share._places import add_resources
-from gangopt.formulations.fair_share.goal import add_goal, hint_goal, linear
+from gangopt.formulations.fair_share.goal import add_goal, hint_goal
 from gangopt.formulations.fair_share.options import Option, best_inside, given_counts, options_of, require_option
+from gangopt.formulations.rows import at_most, sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.fair_share.instance import FairShareInstance
@@ -201,15 +202,15 @@ def _add_rules(block: Pyomo, market: Market, placeless: Sequence[Sequence[Option
     var = {item: give[item.app, item.level, item.gpus] for item in flat}
     parts = [(c, p, pattern) for c, item in enumerate(classes) for p, pattern in enumerate(item.patterns)]
     counted = {i: [(float(item.gpus), var[item]) for item in mine] for i, mine in enumerate(placeless)}
-    block.gpus_given = Expression(block.apps, rule=lambda _, i: linear(counted[i]))
+    block.gpus_given = Expression(block.apps, rule=lambda _, i: sum_of_terms(counted[i]))
     block.one_bundle_per_app = Constraint(
-        block.apps, rule=lambda _, i: (1, linear([(1.0, var[item]) for item in placeless[i]]), 1)
+        block.apps, rule=lambda _, i: (1, sum_of_terms([(1.0, var[item]) for item in placeless[i]]), 1)
     )
     block.every_machine_cut = Constraint(
         block.classes,
         rule=lambda _, c: (
             len(classes[c].machines),
-            linear([(1.0, cut[c, p]) for p in range(len(classes[c].patterns))]),
+            sum_of_terms([(1.0, cut[c, p]) for p in range(len(classes[c].patterns))]),
             len(classes[c].machines),
         ),
     )
@@ -217,25 +218,23 @@ def _add_rules(block: Pyomo, market: Market, placeless: Sequence[Sequence[Option
     def machine_bundles(_: Pyomo, size: int) -> Pyomo:
         taken = [(1.0, var[item]) for item in flat if item.level == MACHINE and item.gpus >= size]
         tails = [(-float(sum(part >= size for part in pattern)), cut[c, p]) for c, p, pattern in parts]
-        return (None, linear(taken + [term for term in tails if term[0]]), 0)
+        return (None, sum_of_terms(taken + [term for term in tails if term[0]]), 0)
 
     def rack_bundles(_: Pyomo, span: int) -> Pyomo:
         taken = [(1.0, var[item]) for item in flat if item.level == RACK and item.gpus == span]
-        return (None, linear(taken + [(-1.0, piece[r, span]) for r in block.racks]), 0)
+        return (None, sum_of_terms(taken + [(-1.0, piece[r, span]) for r in block.racks]), 0)
 
     def rack_room(_: Pyomo, r: int) -> Pyomo:
         terms = [(float(span), piece[r, span]) for span in block.spans]
         terms += [(float(sum(pattern)), cut[c, p]) for c, p, pattern in parts if pattern and classes[c].rack == r]
         limit = sum(item.gpus * len(item.machines) for item in classes if item.rack == r)
-        return (None, linear(terms), limit) if terms else Constraint.Skip
+        return at_most(terms, limit)
 
     block.machine_bundles_fit = Constraint(block.sizes, rule=machine_bundles)
     block.rack_bundles_fit = Constraint(block.spans, rule=rack_bundles)
     block.rack_capacity = Constraint(block.racks, rule=rack_room)
     every = [term for mine in counted.values() for term in mine if term[0]]
-    block.cluster_capacity = Constraint(
-        rule=lambda _: (None, linear(every), market.total_gpus) if every else Constraint.Skip
-    )
+    block.cluster_capacity = Constraint(rule=lambda _: at_most(every, market.total_gpus))
     add_resources(block, market, counted)
 
 

@@ -16,8 +16,9 @@ from pyomo.environ import Binary, Constraint, Expression, RangeSet, Set, Var, va
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import Formulation
-from gangopt.formulations.fair_share.goal import add_goal, hint_goal, linear
+from gangopt.formulations.fair_share.goal import add_goal, hint_goal
 from gangopt.formulations.fair_share.options import Option, best_inside, given_counts, options_of, require_option
+from gangopt.formulations.rows import at_most, sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.fair_share.instance import FairShareInstance
@@ -95,10 +96,10 @@ def add_bundles(block: Pyomo, market: Market, options: Sequence[Sequence[Option]
     give = block.give
     by_app: list[list[Option]] = [list(mine) for mine in options]
     block.gpus_given = Expression(
-        block.apps, rule=lambda _, i: linear([(item.gpus, give[item.key]) for item in by_app[i]])
+        block.apps, rule=lambda _, i: sum_of_terms([(item.gpus, give[item.key]) for item in by_app[i]])
     )
     block.one_bundle_per_app = Constraint(
-        block.apps, rule=lambda _, i: (1, linear([(1, give[item.key]) for item in by_app[i]]), 1)
+        block.apps, rule=lambda _, i: (1, sum_of_terms([(1, give[item.key]) for item in by_app[i]]), 1)
     )
     racks = market.racks.tolist()
     in_machine: dict[int, list[tuple[float, Pyomo]]] = {m: [] for m in block.machines}
@@ -110,10 +111,10 @@ def add_bundles(block: Pyomo, market: Market, options: Sequence[Sequence[Option]
             in_rack[racks[item.place] if item.level == MACHINE else item.place].append((item.gpus, give[item.key]))
     room = market.in_places(RACK, market.gpus).tolist()
     gpus = market.gpus.tolist()
-    block.machine_capacity = Constraint(block.machines, rule=lambda _, m: _at_most(in_machine[m], gpus[m]))
-    block.rack_capacity = Constraint(block.racks, rule=lambda _, r: _at_most(in_rack[r], room[r]))
+    block.machine_capacity = Constraint(block.machines, rule=lambda _, m: at_most(in_machine[m], gpus[m]))
+    block.rack_capacity = Constraint(block.racks, rule=lambda _, r: at_most(in_rack[r], room[r]))
     every = [(item.gpus, give[item.key]) for item in flat if item.gpus]
-    block.cluster_capacity = Constraint(rule=lambda _: _at_most(every, market.total_gpus))
+    block.cluster_capacity = Constraint(rule=lambda _: at_most(every, market.total_gpus))
     add_resources(block, market, {i: [(item.gpus, give[item.key]) for item in by_app[i]] for i in block.apps})
 
 
@@ -135,13 +136,9 @@ def add_resources(block: Pyomo, market: Market, gpus: dict[int, list[tuple[float
         limit = float(market.capacities[r])
         scale = limit or 1.0
         terms = [(float(market.demands[i, r]) * k / scale, var) for i, mine in gpus.items() for k, var in mine if k]
-        return _at_most([term for term in terms if term[0]], limit / scale)
+        return at_most([term for term in terms if term[0]], limit / scale)
 
     block.resource_capacity = Constraint(block.resources, rule=rule)
-
-
-def _at_most(terms: Sequence[tuple[float, Pyomo]], limit: float) -> Pyomo:
-    return (None, linear(terms), limit) if terms else Constraint.Skip
 
 
 def chosen_options(block: Pyomo) -> list[Option]:

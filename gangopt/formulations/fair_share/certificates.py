@@ -28,8 +28,8 @@ from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import check_empty
 from gangopt.formulations.fair_share._patterns import add_patterns, bundles_anywhere, placed_options
 from gangopt.formulations.fair_share._places import add_bundles, chosen_options
-from gangopt.formulations.fair_share.goal import linear
 from gangopt.formulations.fair_share.options import Option, given_counts, options_of, require_option
+from gangopt.formulations.rows import sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt.instances import finish_time
 from gangopt.instances.fair_share.market import TOLERANCE, Market, better
@@ -77,12 +77,12 @@ def fill_dominating(
         terms[item.app].append((max(0.0, item.value - now[item.app]), var))
         if better(item.value, now[item.app]):
             gaining.append(var)
-    block.gain = Expression(block.apps, rule=lambda _, i: linear(terms[i]))
+    block.gain = Expression(block.apps, rule=lambda _, i: sum_of_terms(terms[i]))
     block.objective_value = Expression(expr=sum(block.gain[i] for i in block.apps))
     if strict:
         if not gaining:
             raise InfeasibleError("someone_better: no bundle on offer is worth more to an app than what it has")
-        block.someone_better = Constraint(expr=linear([(1.0, var) for var in gaining]) >= 1)
+        block.someone_better = Constraint(expr=sum_of_terms([(1.0, var) for var in gaining]) >= 1)
 
 
 def fill_envy(block: Pyomo, market: Market, given: Sequence[Sequence[int]]) -> None:
@@ -113,7 +113,7 @@ def fill_envy(block: Pyomo, market: Market, given: Sequence[Sequence[int]]) -> N
         )
         block.envy_covers_preference = Constraint(block.pairs, rule=lambda b, i, j: b.envy[i, j] >= b.preference[i, j])
         block.objective_value = Expression(
-            expr=linear([(1.0, block.envy[pair]) for pair in block.pairs]) if len(apps) > 1 else 0.0
+            expr=sum_of_terms([(1.0, block.envy[pair]) for pair in block.pairs]) if len(apps) > 1 else 0.0
         )
 
 

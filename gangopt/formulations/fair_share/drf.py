@@ -19,7 +19,7 @@ from pyomo.environ import Constraint, Expression, NonNegativeReals, RangeSet, Se
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import check_empty
-from gangopt.formulations.fair_share.goal import linear
+from gangopt.formulations.rows import at_most, sum_of
 from gangopt.instances.fair_share.market import Market
 
 __all__ = ["fill_dominant_share"]
@@ -57,13 +57,13 @@ def fill_dominant_share(block: Pyomo, market: Market, settled: Mapping[int, floa
         [i for i in block.apps if i not in settled], rule=lambda b, i: b.share[i] >= b.level
     )
     block.settled_share_kept = Constraint(list(settled), rule=lambda b, i: b.share[i] >= settled[i])
-    block.cluster_capacity = Constraint(expr=linear([(1.0, block.gpus[i]) for i in block.apps]) <= market.total_gpus)
+    block.cluster_capacity = Constraint(expr=sum_of([block.gpus[i] for i in block.apps]) <= market.total_gpus)
 
     def capacity(b: Pyomo, name: str) -> Pyomo:
         r = market.resources.index(name)
         scale = float(market.capacities[r])
         terms = [(float(market.demands[i, r]) / scale, b.gpus[i]) for i in b.apps if market.demands[i, r]]
-        return (None, linear(terms), 1.0) if terms else Constraint.Skip
+        return at_most(terms, 1.0)
 
     block.resource_capacity = Constraint(block.resources, rule=capacity)
     block.objective_value = Expression(expr=block.level)

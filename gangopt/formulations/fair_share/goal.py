@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pyomo.environ import Constraint, Expression, NonNegativeReals, Var, value
 
 from gangopt.base.types import Pyomo
-from gangopt.formulations import rows
 from gangopt.formulations.fair_share.options import Option
+from gangopt.formulations.rows import sum_of_terms
 
-__all__ = ["WIDEST", "add_goal", "hint_goal", "linear"]
+__all__ = ["WIDEST", "add_goal", "hint_goal"]
 
 WIDEST = 1e6
 """Largest coefficient of a rho in units of the least that can be: rows of a wider range are lost on solvers."""
-
-
-def linear(terms: Sequence[tuple[float, Pyomo]]) -> Pyomo:
-    """Return the sum of coefficient times variable.
-
-    Parameters
-    ----------
-    terms : sequence of tuple of float and Pyomo
-        Pairs of coefficient and Var.
-
-    Raises
-    ------
-    OutOfTime
-        If the model is built within a time limit that is over.
-    """
-    return rows.linear([c for c, _ in terms], [v for _, v in terms])
 
 
 def add_goal(block: Pyomo, options: Mapping[tuple[int, ...], Option], give: Pyomo) -> None:
@@ -56,9 +40,9 @@ def add_goal(block: Pyomo, options: Mapping[tuple[int, ...], Option], give: Pyom
     least = max(min(rho for rho, _ in own) for own in terms.values())
     units = {i: [(min(max(rho / least, 1.0), WIDEST), x) for rho, x in own] for i, own in terms.items()}
     block.level = Var(domain=NonNegativeReals, bounds=(1.0, None))
-    block.rho = Expression(block.apps, rule=lambda _, i: linear(terms[i]))
+    block.rho = Expression(block.apps, rule=lambda _, i: sum_of_terms(terms[i]))
     block.largest_rho = Expression(expr=least * block.level)
-    block.largest_rho_covers_app = Constraint(block.apps, rule=lambda b, i: linear(units[i]) <= b.level)
+    block.largest_rho_covers_app = Constraint(block.apps, rule=lambda b, i: sum_of_terms(units[i]) <= b.level)
     block.objective_value = Expression(expr=block.largest_rho)
 
 

@@ -9,7 +9,7 @@ from gangopt.base.types import Pyomo
 from gangopt.formulations.interval._base import IntervalFormulation
 from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, solution_of
 from gangopt.formulations.interval.data import Choice, IntervalData
-from gangopt.formulations.rows import linear
+from gangopt.formulations.rows import at_most, linear
 from gangopt.formulations.size import require_size
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 
@@ -143,10 +143,7 @@ def _add_servers(block: Pyomo, data: IntervalData) -> None:
 
     def capacity(_: Pyomo, k: int, r: int) -> Pyomo:
         terms = [(need[r], variable) for need, variable in of_server[k] if need[r]]
-        if not terms:
-            return Constraint.Skip
-        limit = placement.classes[placement.class_of[k]].capacity[r]
-        return (None, linear([need for need, _ in terms], [variable for _, variable in terms]), limit)
+        return at_most(terms, placement.classes[placement.class_of[k]].capacity[r])
 
     block.one_piece_per_server = Constraint(list(of_pair), rule=one_piece)
     block.server_capacity = Constraint(block.servers, range(len(placement.resources)), rule=capacity)

@@ -8,7 +8,7 @@ from pyomo.environ import Constraint
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.placement.data import PlacementData, ServerClass
-from gangopt.formulations.rows import linear
+from gangopt.formulations.rows import at_most
 
 __all__ = ["add_class_capacities"]
 
@@ -52,20 +52,14 @@ def add_class_capacities(
 
     def capacity(_: Pyomo, c: int, r: int) -> Pyomo:
         item = data.classes[c]
-        return _at_most(rows[c, r], len(item.servers) * item.capacity[r])
+        return at_most(rows[c, r], len(item.servers) * item.capacity[r])
 
     def dual_feasible(_: Pyomo, c: int, r: int, k: int) -> Pyomo:
         item = data.classes[c]
-        return _at_most(list(_dual_feasible(item, rows[c, r], r, k)), len(item.servers) * k * item.capacity[r])
+        return at_most(list(_dual_feasible(item, rows[c, r], r, k)), len(item.servers) * k * item.capacity[r])
 
     block.class_capacity = Constraint(block.classes, resources, rule=capacity)
     block.dual_feasible_capacity = Constraint(block.classes, resources, DUAL_FEASIBLE, rule=dual_feasible)
-
-
-def _at_most(terms: Sequence[tuple[int, Pyomo]], limit: int) -> Pyomo:
-    if not terms:
-        return Constraint.Skip
-    return (None, linear([value for value, _ in terms], [variable for _, variable in terms]), limit)
 
 
 def _dual_feasible(item: ServerClass, row: Sequence[tuple[int, Pyomo]], r: int, k: int) -> Iterator[tuple[int, Pyomo]]:

@@ -11,8 +11,8 @@ from gangopt.base.errors import InfeasibleError, SolverError
 from gangopt.base.interrupts import unless_interrupted
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.formulations.fair_share.certificates import add_allocation, read_allocation, useful_bundles
-from gangopt.formulations.fair_share.goal import linear
 from gangopt.formulations.fair_share.options import cheapest, require_option
+from gangopt.formulations.rows import sum_of_terms
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution
@@ -219,9 +219,11 @@ class _Search:
             return [(1.0, var) for item, var in variable.items() if item.value < value]
 
         limits = [(terms, cap.count) for cap in caps if (terms := below(cap.value))]
-        model.apps_below = Constraint(range(len(limits)), rule=lambda _, k: (None, linear(limits[k][0]), limits[k][1]))
+        model.apps_below = Constraint(
+            range(len(limits)), rule=lambda _, k: (None, sum_of_terms(limits[k][0]), limits[k][1])
+        )
         counted = [] if fewest_below is None else below(fewest_below)
-        model.objective = Objective(expr=linear(counted) if counted else 0.0)
+        model.objective = Objective(expr=sum_of_terms(counted) if counted else 0.0)
         return model
 
     def outcome(self, termination: Termination, reason: str | None) -> Outcome:
