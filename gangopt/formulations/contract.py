@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, Generic, TypeVar, get_args, get_origin
+from typing import ClassVar, Generic, Self, TypeVar, get_args, get_origin
 
 from pyomo.common.log import LoggingIntercept
 from pyomo.environ import Block, ConcreteModel, Objective, Var, maximize, minimize
@@ -58,6 +58,17 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         for base in cls.__dict__.get("__orig_bases__", ()):
             if get_origin(base) is Formulation:
                 cls.instance_type, cls.solution_type = get_args(base)
+
+    def prepared(self, instance: InstanceT) -> Self:
+        """Return this formulation with the data of one instance computed once, for repeated calls with that instance.
+
+        Parameters
+        ----------
+        instance : Instance
+            The only instance that the result may be used with.
+        """
+        del instance
+        return self
 
     @property
     def noun(self) -> str:

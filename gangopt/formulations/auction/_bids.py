@@ -19,8 +19,9 @@ from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, Set, Var, value
 
 from gangopt.base.types import Pyomo
-from gangopt.formulations.auction.goal import AuctionFormulation, goal_of
-from gangopt.formulations.auction.rows import Chooser, add_goal, weighted
+from gangopt.formulations.auction.goal import AuctionFormulation
+from gangopt.formulations.auction.rows import Chooser, add_goal
+from gangopt.formulations.rows import sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
@@ -95,7 +96,7 @@ class Bids(AuctionFormulation):
             block.rows = Set(initialize=[(i, t) for i, table in enumerate(tables) for t in range(len(table))], dimen=2)
             block.assign = Var(block.rows, domain=Binary)
             choosers = {}
-            on_machine: dict[int, list[tuple[int, Pyomo]]] = {}
+            on_machine: dict[int, list[tuple[float, Pyomo]]] = {}
             for i, table in enumerate(tables):
                 variables = [block.assign[i, t] for t in range(len(table))]
                 choosers[i] = Chooser(
@@ -103,13 +104,12 @@ class Bids(AuctionFormulation):
                 )
                 for bundle, x in zip(table, variables, strict=True):
                     for machine, count in bundle:
-                        on_machine.setdefault(machine, []).append((count, x))
-            add_goal(block, block.apps, choosers, goal_of(instance))
+                        on_machine.setdefault(machine, []).append((float(count), x))
+            add_goal(block, block.apps, choosers, self.goal_for(instance))
             block.machines = Set(initialize=sorted(on_machine))
 
             def capacity(_: Pyomo, machine: int) -> Pyomo:
-                numbers, variables = zip(*on_machine[machine], strict=True)
-                return (None, weighted([float(k) for k in numbers], variables), float(instance.offered[machine]))
+                return (None, sum_of_terms(on_machine[machine]), float(instance.offered[machine]))
 
             block.machine_capacity = Constraint(block.machines, rule=capacity)
 

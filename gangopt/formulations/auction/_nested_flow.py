@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
@@ -32,19 +33,18 @@ from pyomo.environ import (
 )
 
 from gangopt.base.types import Pyomo
-from gangopt.formulations.auction.columns import app_columns, app_groups
-from gangopt.formulations.auction.goal import AuctionFormulation, Goal, goal_of
+from gangopt.formulations.auction.columns import app_groups
+from gangopt.formulations.auction.goal import AuctionFormulation, Goal
 from gangopt.formulations.auction.placing import Flows, choices_from, choices_of, place
 from gangopt.formulations.auction.racks import Plan, plan_of
-from gangopt.formulations.auction.rows import Chooser, add_goal, weighted
+from gangopt.formulations.auction.rows import Chooser, add_goal
+from gangopt.formulations.rows import Terms, sum_of, sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance, log_of
 from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["NestedFlow", "nested_flow"]
-
-Terms = list[tuple[float, Pyomo]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +59,8 @@ class NestedFlow(AuctionFormulation):
 
     Attributes
     ----------
-    all_served : bool
-        Whether some allocation is known to give every app a value.
     plan : Plan or None
-        Groups and classes, None to make them.
-    goal : Goal or None
-        Who is served, None to compute it.
+        Groups and classes; None to compute them when they are used.
 
     Raises
     ------
@@ -73,9 +69,19 @@ class NestedFlow(AuctionFormulation):
     """
 
     name = "nested_flow"
-    all_served: bool = False
     plan: Plan | None = None
-    goal: Goal | None = None
+
+    def prepared(self, instance: AuctionInstance) -> Self:
+        """Return the formulation with the columns, the goal and the plan of an instance."""
+        found = super().prepared(instance)
+        return replace(found, plan=found.plan_for(instance))
+
+    def plan_for(self, instance: AuctionInstance) -> Plan:
+        """Return the given plan, or else that of the instance."""
+        if self.plan is not None:
+            return self.plan
+        certain = self.goal_for(instance).all_served
+        return plan_of(instance, app_groups(instance, all_served=certain, columns=self.columns_for(instance)))
 
     def _fill(self, block: Pyomo, instance: AuctionInstance) -> None:
         plan = self.plan_for(instance)
@@ -83,7 +89,7 @@ class NestedFlow(AuctionFormulation):
         cuts = sum(len(machines.patterns) for machines in plan.machine_classes)
         require_size("auction nested_flow", sum(len(group.columns) for group in plan.groups) + cuts + arcs)
         with PauseGC():
-            _add_columns(block, plan, goal_of(instance, all_served=self.all_served) if self.goal is None else self.goal)
+            _add_columns(block, plan, self.goal_for(instance))
             _add_cuts(block, plan)
             if plan.rack_classes:
                 _add_flows(block, plan)
@@ -95,31 +101,12 @@ class NestedFlow(AuctionFormulation):
                         if plan.machine_classes[c].alone
                         else (
                             None,
-                            _ones(_cuts_of(block, plan, c)),
+                            sum_of(_cuts_of(block, plan, c)),
                             float(len(plan.machine_classes[c].machines)),
                         )
                     ),
                 )
             _add_homes(block, plan)
-
-    def plan_for(self, instance: AuctionInstance) -> Plan:
-        """Return the groups and classes that the model is built from.
-
-        Parameters
-        ----------
-        instance : AuctionInstance
-            The auction.
-
-        Returns
-        -------
-        Plan
-            The one given, if there is one.
-        """
-        if self.plan is not None:
-            return self.plan
-        columns = app_columns(instance)
-        certain = goal_of(instance, all_served=self.all_served, columns=columns).all_served
-        return plan_of(instance, app_groups(instance, all_served=certain, columns=columns))
 
     def _read(self, block: Pyomo, instance: AuctionInstance) -> AuctionSolution:
         """Return the Solution that the values of the Block's variables say, placed on machines."""
@@ -145,7 +132,7 @@ class NestedFlow(AuctionFormulation):
         on_machine: dict[int, list[int]] = {}
         extra: Counter[int] = Counter()
         in_rack: dict[int, list[int]] = {}
-        for choice in choices_from(instance, app_columns(instance), solution.bundles):
+        for choice in choices_from(instance, self.columns_for(instance), solution.bundles):
             g = group_of[choice.app]
             chosen["assign", (g, choice.level, choice.gpus)] += 1
             if choice.level == CLUSTER or choice.place is None:
@@ -175,14 +162,6 @@ class NestedFlow(AuctionFormulation):
 nested_flow = NestedFlow()
 
 
-def _ones(variables: list[Pyomo]) -> Pyomo:
-    return weighted([1.0] * len(variables), variables)
-
-
-def _sum(terms: Terms) -> Pyomo:
-    return weighted([coef for coef, _ in terms], [x for _, x in terms])
-
-
 def _cuts_of(block: Pyomo, plan: Plan, c: int) -> list[Pyomo]:
     return [block.cut[c, p] for p in range(len(plan.machine_classes[c].patterns))]
 
@@ -204,7 +183,7 @@ def _add_columns(block: Pyomo, plan: Plan, goal: Goal) -> None:
     add_goal(block, block.groups, choosers, goal, constant)
     used = [(float(k), x) for (_, _, k), x in block.assign.items() if k]
     if used:
-        block.offered_gpus = Constraint(expr=(None, _sum(used), float(plan.total)))
+        block.offered_gpus = Constraint(expr=(None, sum_of_terms(used), float(plan.total)))
 
 
 def _add_cuts(block: Pyomo, plan: Plan) -> None:
@@ -229,7 +208,7 @@ def _add_cuts(block: Pyomo, plan: Plan) -> None:
                 tail = sum(part >= size for part in pattern)
                 if tail:
                     terms.append((-float(tail), block.cut[c, p]))
-        return (None, _sum(terms), 0.0)
+        return (None, sum_of_terms(terms), 0.0)
 
     block.machine_holes = Constraint(block.machine_sizes, rule=holes)
 
@@ -257,7 +236,7 @@ def _add_flows(block: Pyomo, plan: Plan) -> None:
             cut.setdefault((c, sum(plan.machine_classes[c].patterns[p])), []).append((1.0, x))
     block.machine_fills = Set(initialize=sorted(cut), dimen=2)
     block.machine_fill = Constraint(
-        block.machine_fills, rule=lambda _, c, t: (None, _sum(cut[c, t] + filled.get((c, t), [])), 0.0)
+        block.machine_fills, rule=lambda _, c, t: (None, sum_of_terms(cut[c, t] + filled.get((c, t), [])), 0.0)
     )
     pieces: dict[int, Terms] = {}
     for (g, level, k), x in block.assign.items():
@@ -266,7 +245,7 @@ def _add_flows(block: Pyomo, plan: Plan) -> None:
     for (_, _, k), x in block.take.items():
         pieces.setdefault(k, []).append((-1.0, x))
     block.rack_sizes = Set(initialize=list(plan.rack_sizes))
-    block.rack_pieces = Constraint(block.rack_sizes, rule=lambda _, k: (None, _sum(pieces[k]), 0.0))
+    block.rack_pieces = Constraint(block.rack_sizes, rule=lambda _, k: (None, sum_of_terms(pieces[k]), 0.0))
 
 
 def _add_paths(block: Pyomo, plan: Plan) -> None:
@@ -288,7 +267,7 @@ def _add_paths(block: Pyomo, plan: Plan) -> None:
         block.nodes,
         rule=lambda _, r, layer, m, u: (
             None,
-            _sum(flow[r, layer, m, u]),
+            sum_of_terms(flow[r, layer, m, u]),
             0.0 if layer or m or u else float(len(plan.rack_classes[r].racks)),
         ),
     )
@@ -307,18 +286,18 @@ def _add_homes(block: Pyomo, plan: Plan) -> None:
         terms = pieces(MACHINE, kind.machines[0])
         terms += [(float(sum(kind.patterns[p])), x) for p, x in enumerate(_cuts_of(block, plan, c))]
         if not plan.rack_classes:
-            return (None, _sum(terms), float(kind.gpus))
+            return (None, sum_of_terms(terms), float(kind.gpus))
         for (r, layer, _m, _u, t), x in block.fill.items():
             if plan.rack_classes[r].layers[layer][0] == c:
                 terms.append((-float(t), x))
-        return (None, _sum(terms), 0.0)
+        return (None, sum_of_terms(terms), 0.0)
 
     def in_rack(_: Pyomo, r: int) -> Pyomo:
         kind = plan.rack_classes[r]
         terms = pieces(RACK, kind.racks[0])
         terms += [(float(arc[-1]), block.fill[(r, *arc)]) for arc in kind.fills]
         terms += [(float(arc[-1]), block.take[(r, *arc)]) for arc in kind.takes]
-        return (None, _sum(terms), float(kind.gpus))
+        return (None, sum_of_terms(terms), float(kind.gpus))
 
     block.machine_alone = Constraint(block.machines_alone, rule=in_machine)
     block.racks_alone = Set(initialize=[r for r, kind in enumerate(plan.rack_classes) if kind.home])

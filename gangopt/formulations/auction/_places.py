@@ -12,16 +12,14 @@ wider ones can take any GPUs that are left.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, Set, Var, value
 
 from gangopt.base.types import Pyomo
-from gangopt.formulations.auction.columns import app_columns
-from gangopt.formulations.auction.goal import AuctionFormulation, goal_of
+from gangopt.formulations.auction.goal import AuctionFormulation
 from gangopt.formulations.auction.placing import Choice, choices_from, give_out
-from gangopt.formulations.auction.rows import Chooser, add_goal, weighted
+from gangopt.formulations.auction.rows import Chooser, add_goal
+from gangopt.formulations.rows import sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance, log_of
@@ -32,18 +30,12 @@ __all__ = ["Places", "places"]
 Key = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, eq=False)
 class Places(AuctionFormulation):
     """The choice of places.
 
     Public components: Var `assign` [app, level, place, GPUs], 1 if the app gets that many GPUs in that place (level 0
     machine, 1 rack, 2 cluster; places from 0); Expression `objective_value`, the sum of the logarithms of the values,
     to be maximised; see `mean_from_goal`.
-
-    Attributes
-    ----------
-    all_served : bool
-        Whether some allocation is known to give every app a value.
 
     Raises
     ------
@@ -52,11 +44,10 @@ class Places(AuctionFormulation):
     """
 
     name = "places"
-    all_served: bool = False
 
     def _fill(self, block: Pyomo, instance: AuctionInstance) -> None:
         places = [[instance.places(i, level) for level in (MACHINE, RACK, CLUSTER)] for i in range(len(instance.apps))]
-        columns = app_columns(instance)
+        columns = self.columns_for(instance)
         logs: dict[Key, float] = {}
         for i, own in enumerate(columns):
             for column in own:
@@ -73,27 +64,26 @@ class Places(AuctionFormulation):
             block.bundles = Set(initialize=list(logs), dimen=4)
             block.assign = Var(block.bundles, domain=Binary)
             keys: dict[int, list[Key]] = {i: [] for i in block.apps}
-            inside: dict[tuple[int, int], list[tuple[int, Pyomo]]] = {}
+            inside: dict[tuple[int, int], list[tuple[float, Pyomo]]] = {}
             for key, x in block.assign.items():
                 i, level, place, k = key
                 keys[i].append(key)
                 for outer in _containing(instance, level, place) if k else ():
-                    inside.setdefault(outer, []).append((k, x))
+                    inside.setdefault(outer, []).append((float(k), x))
             choosers = {
                 i: Chooser(
                     1, not app.value_at_zero, [block.assign[key] for key in keys[i]], [logs[key] for key in keys[i]]
                 )
                 for i, app in enumerate(instance.apps)
             }
-            add_goal(block, block.apps, choosers, goal_of(instance, all_served=self.all_served, columns=columns))
+            add_goal(block, block.apps, choosers, self.goal_for(instance))
             block.machines = Set(initialize=sorted(place for level, place in inside if level == MACHINE))
             block.racks = Set(initialize=sorted(place for level, place in inside if level == RACK))
 
             rooms = (instance.offered.tolist(), instance.rack_offered.tolist())
 
             def capacity(level: int, place: int, room: int) -> Pyomo:
-                sizes, variables = zip(*inside[level, place], strict=True)
-                return (None, weighted([float(k) for k in sizes], variables), float(room))
+                return (None, sum_of_terms(inside[level, place]), float(room))
 
             block.machine_capacity = Constraint(
                 block.machines, rule=lambda _, m: capacity(MACHINE, m, rooms[MACHINE][m])
@@ -115,7 +105,7 @@ class Places(AuctionFormulation):
         """Set every variable to a Solution's bundles, for a warm start."""
         chosen = {
             (choice.app, choice.level, choice.place or 0, choice.gpus)
-            for choice in choices_from(instance, app_columns(instance), solution.bundles)
+            for choice in choices_from(instance, self.columns_for(instance), solution.bundles)
         }
         for key, x in block.assign.items():
             x.set_value(int(key in chosen), skip_validation=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from gangopt.formulations.auction.columns import Column, app_columns
 from gangopt.formulations.contract import Formulation
@@ -86,14 +87,43 @@ def _takes_fewest_anywhere(columns: Sequence[Column]) -> bool:
     return not columns or any(column.gpus == fewest and column.level == CLUSTER for column in columns)
 
 
+@dataclass(frozen=True, eq=False)
 class AuctionFormulation(Formulation[AuctionInstance, AuctionSolution]):
-    """A model of the logarithm of the product; what is reported is the geometric mean."""
+    """A model of the logarithm of the product of values; the objective of the problem is their geometric mean.
+
+    Attributes
+    ----------
+    all_served : bool
+        Whether some allocation is known to give every app a value.
+    columns : sequence of tuple of Column or None
+        Columns of every app; None to compute them when they are used.
+    goal : Goal or None
+        The apps to be served; None to compute it when it is used.
+    """
 
     sense = "maximise"
+    all_served: bool = False
+    columns: Sequence[tuple[Column, ...]] | None = None
+    goal: Goal | None = None
+
+    def prepared(self, instance: AuctionInstance) -> Self:
+        """Return the formulation with the columns and the goal of an instance."""
+        found = replace(self, columns=self.columns_for(instance))
+        return replace(found, goal=found.goal_for(instance))
+
+    def columns_for(self, instance: AuctionInstance) -> Sequence[tuple[Column, ...]]:
+        """Return the given columns, or else those of the instance."""
+        return app_columns(instance) if self.columns is None else self.columns
+
+    def goal_for(self, instance: AuctionInstance) -> Goal:
+        """Return the given goal, or else that of the instance."""
+        if self.goal is not None:
+            return self.goal
+        return goal_of(instance, all_served=self.all_served, columns=self.columns)
 
     def report(self, instance: AuctionInstance, value: float) -> float:
-        """Return the geometric mean that a value of the model's objective stands for; see `mean_from_goal`."""
-        return mean_from_goal(instance, value)
+        """Return the geometric mean for an objective value of the model; see `mean_from_goal`."""
+        return mean_from_goal(instance, value, self.goal_for(instance))
 
 
 def mean_from_goal(instance: AuctionInstance, value: float, goal: Goal | None = None) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.environ import Constraint, Expression
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.auction.goal import Goal
+from gangopt.formulations.rows import linear, sum_of
 
-__all__ = ["Chooser", "add_goal", "weighted"]
+__all__ = ["Chooser", "add_goal"]
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,6 @@ class Chooser:
     needs: bool
     variables: Sequence[Pyomo]
     logs: Sequence[float]
-
-
-def weighted(coefs: Sequence[float], variables: Sequence[Pyomo], constant: float = 0.0) -> Pyomo:
-    """Return a linear expression from lists."""
-    return LinearExpression(linear_coefs=list(coefs), linear_vars=list(variables), constant=constant)
 
 
 def add_goal(
@@ -69,15 +64,15 @@ def add_goal(
         least = 0.0 if own.needs and not goal.all_served else float(own.apps)
         if not own.variables and not least:
             return Constraint.Skip
-        return (least, weighted([1.0] * len(own.variables), own.variables), float(own.apps))
+        return (least, sum_of(own.variables), float(own.apps))
 
     block.one_bundle_per_app = Constraint(index, rule=one_bundle)
     optional = [own for own in choosers.values() if own.needs and not goal.all_served]
     served = [x for own in optional for x in own.variables]
     if goal.needed is not None and served:
-        block.most_apps_served = Constraint(expr=weighted([1.0] * len(served), served) == goal.needed)
+        block.most_apps_served = Constraint(expr=sum_of(served) == goal.needed)
     variables = [x for own in choosers.values() for x in own.variables]
     coefs = [log + (goal.weight if own.needs else 0.0) for own in choosers.values() for log in own.logs]
     without = sum(own.apps for own in choosers.values() if not own.needs)
     total = constant - goal.weight * (goal.servable - without)
-    block.objective_value = Expression(expr=weighted(coefs, variables, total))
+    block.objective_value = Expression(expr=linear(coefs, variables, total))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.contract import Formulation, check_filled
@@ -27,6 +28,10 @@ class IntervalFormulation(Formulation[IntervalInstance, IntervalSolution]):
 
     sense = "minimise"
     data: IntervalData | None = None
+
+    def prepared(self, instance: IntervalInstance) -> Self:
+        """Return the formulation with the choices of an instance."""
+        return replace(self, data=self._data_of(instance))
 
     def try_hint(self, block: Pyomo, instance: IntervalInstance, solution: IntervalSolution) -> bool:
         """Hint a solution and return whether the choices contain it; if they do not, set nothing.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import (
@@ -16,9 +15,9 @@ from pyomo.environ import (
 )
 
 from gangopt.base.types import Pyomo
-from gangopt.formulations.placement._base import PlacementFormulation
+from gangopt.formulations.placement._base import LevelsFormulation
 from gangopt.formulations.placement.capacities import add_class_capacities
-from gangopt.formulations.placement.data import Level, PlacementData, all_levels
+from gangopt.formulations.placement.data import Level, PlacementData
 from gangopt.formulations.placement.goal import add_goal_of_levels
 from gangopt.formulations.placement.packing import ClassPieces, pack_pieces
 from gangopt.formulations.rows import linear
@@ -33,8 +32,7 @@ Index = tuple[int, int, int, int, int]
 """Job, level, class, parameter servers, workers."""
 
 
-@dataclass(frozen=True, eq=False)
-class Levels(PlacementFormulation):
+class Levels(LevelsFormulation):
     r"""Pieces on classes of equal servers; the optimum is a bound.
 
     Binary z_jl says that job j has the transfer time t_l, u_j that it is paused; integer y_jlcxy counts the servers of
@@ -52,11 +50,6 @@ class Levels(PlacementFormulation):
     can be made of such pieces. Minimise. The model does not know
     which server of a class holds a piece, so its optimum is a bound, which a packing of the pieces may reach.
 
-    Attributes
-    ----------
-    levels : sequence of sequence of Level or None
-        The levels allowed for each job, from those of `levels_of`; None for all.
-
     Raises
     ------
     ModelTooLargeError
@@ -69,11 +62,10 @@ class Levels(PlacementFormulation):
 
     name = "levels"
     relaxes = True
-    levels: Sequence[Sequence[Level]] | None = None
 
     def _fill(self, block: Pyomo, instance: PlacementInstance) -> None:
         data = PlacementData.of(instance)
-        levels = all_levels(data) if self.levels is None else self.levels
+        levels = self._levels_for(data)
         indices = [
             (j, n, c, x, y)
             for j, of_job in enumerate(levels)
@@ -107,7 +99,7 @@ class Levels(PlacementFormulation):
 
     def _hint(self, block: Pyomo, instance: PlacementInstance, solution: PlacementSolution) -> None:
         data = PlacementData.of(instance)
-        levels = all_levels(data) if self.levels is None else self.levels
+        levels = self._levels_for(data)
         for name in ("pieces", "level"):
             getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
         for job, pieces in zip(data.jobs, solution.pieces, strict=True):

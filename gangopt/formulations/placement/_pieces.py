@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pyomo.common.gc_manager import PauseGC
 from pyomo.environ import Binary, Constraint, RangeSet, Var, value
 
 from gangopt.base.types import Pyomo
-from gangopt.formulations.placement._base import PlacementFormulation
-from gangopt.formulations.placement.data import JobData, Level, PlacementData, all_levels
+from gangopt.formulations.placement._base import LevelsFormulation
+from gangopt.formulations.placement.data import JobData, PlacementData
 from gangopt.formulations.placement.goal import add_goal_of_levels
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
@@ -24,8 +23,7 @@ Index = tuple[int, int, int, int]
 """Job, server, parameter servers, workers."""
 
 
-@dataclass(frozen=True, eq=False)
-class Pieces(PlacementFormulation):
+class Pieces(LevelsFormulation):
     r"""What every server holds of every job, and one level (transfer time) for each job.
 
     Binary y_jkxy says that server k holds x parameter servers and y workers of job j; z_jl that job j has the transfer
@@ -40,11 +38,6 @@ class Pieces(PlacementFormulation):
 
     with tau_j(x, y) the time of the slowest task of the piece and d_j its demand. Minimise.
 
-    Attributes
-    ----------
-    levels : sequence of sequence of Level or None
-        The levels allowed for each job, the shortest ones of `levels_of`; None for all.
-
     Raises
     ------
     ModelTooLargeError
@@ -52,11 +45,10 @@ class Pieces(PlacementFormulation):
     """
 
     name = "pieces"
-    levels: Sequence[Sequence[Level]] | None = None
 
     def _fill(self, block: Pyomo, instance: PlacementInstance) -> None:
         data = PlacementData.of(instance)
-        levels = all_levels(data) if self.levels is None else self.levels
+        levels = self._levels_for(data)
         all_times = [[level.time for level in of_job] for of_job in levels]
         pieces = all_pieces(data, [times[-1] if times else None for times in all_times])
         with PauseGC():
@@ -71,7 +63,7 @@ class Pieces(PlacementFormulation):
 
     def _hint(self, block: Pyomo, instance: PlacementInstance, solution: PlacementSolution) -> None:
         data = PlacementData.of(instance)
-        levels = all_levels(data) if self.levels is None else self.levels
+        levels = self._levels_for(data)
         for name in ("piece", "level"):
             getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
         for job, pieces in zip(data.jobs, solution.pieces, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 from gangopt.formulations.deadline import require_time
 from gangopt.instances.placement.instance import TRANSFERS_PER_STEP, PlacementInstance
 
-__all__ = ["JobData", "Level", "PlacementData", "ServerClass", "all_levels", "levels_of"]
+__all__ = ["JobData", "Level", "PlacementData", "ServerClass", "levels_of"]
 
 Piece = tuple[int, int]
 """Parameter servers and workers of one job that one server holds."""
@@ -189,11 +189,6 @@ class Level:
 
     time: float
     pieces: tuple[tuple[Piece, ...], ...]
-
-
-def all_levels(data: PlacementData) -> list[list[Level]]:
-    """Return `levels_of` every job."""
-    return [levels_of(job, data.classes) for job in data.jobs]
 
 
 def levels_of(job: JobData, classes: Sequence[ServerClass]) -> list[Level]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gangopt.base.errors import SolverError
 from gangopt.formulations.auction import Places
-from gangopt.formulations.auction.columns import app_columns, app_groups
+from gangopt.formulations.auction.columns import Column, app_groups
 from gangopt.formulations.auction.goal import goal_of, mean_from_goal
 from gangopt.formulations.auction.racks import MAX_PATTERNS, plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, Bundle
@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["prefers_places", "solve_places"]
 
+Columns = Sequence[tuple[Column, ...]]
+
 FEW_WAYS = 1_000
 """Patterns and arcs up to which form `nested_flow` is taken in any case: it tells ties apart."""
 
 
-def prefers_places(instance: AuctionInstance) -> bool:
+def prefers_places(instance: AuctionInstance, columns: Columns) -> bool:
     """Return whether form `places` has fewer columns than `nested_flow` has patterns and arcs, if these are many.
 
     So it is with few and large machines: there are few places, and very many ways to cut and fill them. Machines that
@@ -45,8 +47,9 @@ def prefers_places(instance: AuctionInstance) -> bool:
     ----------
     instance : AuctionInstance
         The auction.
+    columns : sequence of tuple of Column
+        Columns of every app.
     """
-    columns = app_columns(instance)
     goal = goal_of(instance, columns=columns)
     plan = plan_of(instance, app_groups(instance, all_served=goal.all_served, columns=columns))
     ways = sum(MAX_PATTERNS if kind.too_many else len(kind.patterns) for kind in plan.machine_classes)
@@ -87,7 +90,7 @@ class _Found:
     margin: float = NEAR
 
 
-def solve_places(instance: AuctionInstance, controls: Controls, *, payments: bool) -> Outcome:
+def solve_places(instance: AuctionInstance, controls: Controls, columns: Columns, *, payments: bool) -> Outcome:
     """Build and solve form `places`, and once more without each app that won GPUs.
 
     Parameters
@@ -96,6 +99,8 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
         The auction.
     controls : Controls
         Settings of the call.
+    columns : sequence of tuple of Column
+        Columns of every app.
     payments : bool
         Whether to find the payments as well.
 
@@ -114,17 +119,21 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
             controls.on_progress(ProgressEvent(*trajectory[-1]))
 
     report(given, None)
-    found = _solve(instance, controls)
+    found = _solve(instance, controls, columns)
     bundles = given if found.bundles is None else found.bundles
     if _score(instance, given) > _score(instance, bundles):
         bundles = given
-    bound = mean_from_goal(instance, found.bound) if math.isfinite(found.bound) else None
+    bound = (
+        mean_from_goal(instance, found.bound, goal_of(instance, columns=columns))
+        if math.isfinite(found.bound)
+        else None
+    )
     report(bundles, bound)
     termination, reason = found.termination, found.solved.message
     shares: tuple[Payment, ...] = ()
     models = [found]
     if payments and termination == "optimal":
-        shares, others = _payments(instance, controls, bundles)
+        shares, others = _payments(instance, controls, columns, bundles)
         models += others
         if any(low < high for low, high in shares):
             ends = [item.termination for item in others]
@@ -157,12 +166,12 @@ def _score(instance: AuctionInstance, bundles: Sequence[Bundle]) -> tuple[int, F
     return len(served), math.prod(served, start=Fraction(1))
 
 
-def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = False) -> _Found:
+def _solve(instance: AuctionInstance, controls: Controls, columns: Columns, *, all_served: bool = False) -> _Found:
     from gangopt.solvers.core.by_form import settings_of
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
-    form = Places(all_served=all_served)
+    form = Places(all_served=all_served, columns=columns)
     model = form.model(instance)
     built = time.perf_counter() - begin
     settings = replace(settings_of(controls), on_progress=None, explain=False)
@@ -180,7 +189,7 @@ def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = 
     found = _Found(bundles, bound, solved, built, solved.termination, margin=margin)
     if solved.termination != "optimal" or bound > solved.objective + margin:
         return found
-    ties = near_ties(model, instance, controls, solved.objective - margin, all_served=all_served)
+    ties = near_ties(form, model, instance, controls, solved.objective - margin)
     return replace(
         found,
         bundles=max([bundles, *ties.bundles], key=lambda item: _score(instance, item)),
@@ -192,7 +201,7 @@ def _solve(instance: AuctionInstance, controls: Controls, *, all_served: bool = 
 
 
 def _payments(
-    instance: AuctionInstance, controls: Controls, bundles: tuple[Bundle, ...]
+    instance: AuctionInstance, controls: Controls, columns: Columns, bundles: tuple[Bundle, ...]
 ) -> tuple[tuple[Payment, ...], list[_Found]]:
     """Return bounds on c of every app, as `payments_of` does, and the models that were solved for them."""
     values = [instance.value(i, bundle) for i, bundle in enumerate(bundles)]
@@ -208,7 +217,7 @@ def _payments(
             continue
         part = dataclasses.replace(instance, apps=tuple(instance.apps[j] for j in others))
         own = tuple(bundles[j] for j in others)
-        found = _solve(part, replace(controls, rel_gap=0.0), all_served=True)
+        found = _solve(part, replace(controls, rel_gap=0.0), [columns[j] for j in others], all_served=True)
         models.append(found)
         product = _score(part, own)[1]
         best = product if found.bundles is None else max(product, _score(part, found.bundles)[1])

@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import Literal
 
+from gangopt.formulations.auction.columns import app_columns
 from gangopt.formulations.auction.goal import mean_from_goal
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance
@@ -56,8 +57,9 @@ def exact(
     """
     if form == "bids":
         return _whole(instance, controls, form)
-    if form == "places" or (form == "auto" and prefers_places(instance)):
-        return solve_places(instance, controls, payments=payments)
+    columns = app_columns(instance)
+    if form == "places" or (form == "auto" and prefers_places(instance, columns)):
+        return solve_places(instance, controls, columns, payments=payments)
     begin = time.perf_counter()
     solution = greedy(instance) if controls.start is None else controls.start
     bundles: tuple[Bundle, ...] = solution.before_payment
@@ -74,7 +76,7 @@ def exact(
             controls.on_progress(ProgressEvent(controls.elapsed(), objective, known))
 
     report()
-    master = Master(instance, controls)
+    master = Master(instance, controls, columns)
     optimum: Optimum | None = None
     try:
         optimum = master.best(start=_start(master, bundles))
@@ -124,7 +126,7 @@ def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:
     from gangopt.solvers.highs import solve_model
 
     begin = time.perf_counter()
-    form = problems[instance.noun].form(name)
+    form = problems[instance.noun].form(name).prepared(instance)
     model = form.model(instance)
     if controls.start is not None:
         form.hint(model, instance, controls.start)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import SolverError
+from gangopt.formulations.auction.columns import Column
 from gangopt.formulations.auction.placing import choices_from
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
@@ -84,26 +85,30 @@ class Master:
         The auction.
     controls : Controls
         Settings of the call.
+    columns : sequence of tuple of Column or None, optional
+        Columns of every app; None to compute them.
     all_served : bool, optional
         Whether some allocation is known to give every app a value.
     """
 
-    def __init__(self, instance: AuctionInstance, controls: Controls, *, all_served: bool = False) -> None:
+    def __init__(
+        self,
+        instance: AuctionInstance,
+        controls: Controls,
+        columns: Sequence[tuple[Column, ...]] | None = None,
+        *,
+        all_served: bool = False,
+    ) -> None:
         from scipy.sparse import csc_matrix, csr_matrix
 
         from gangopt.formulations.auction import NestedFlow
-        from gangopt.formulations.auction.columns import app_columns, app_groups
-        from gangopt.formulations.auction.goal import goal_of
-        from gangopt.formulations.auction.racks import plan_of
         from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import Session, compile_model
 
         begin = time.perf_counter()
         self.instance, self._controls = instance, controls
-        columns = app_columns(instance)
-        self.goal = goal_of(instance, all_served=all_served, columns=columns)
-        self.plan = plan_of(instance, app_groups(instance, all_served=self.goal.all_served, columns=columns))
-        self._form = NestedFlow(plan=self.plan, goal=self.goal)
+        self._form = NestedFlow(all_served=all_served, columns=columns).prepared(instance)
+        self.goal, self.plan = self._form.goal_for(instance), self._form.plan_for(instance)
         self.model = self._form.model(instance)
         self._settings = replace(settings_of(controls), on_progress=None, explain=False)
         arrays = self._arrays = compile_model(self.model)

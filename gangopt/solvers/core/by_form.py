@@ -51,6 +51,7 @@ def solve_by_form(problem: AnyProblem, instance: Instance, controls: Controls) -
 
 def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instance, controls: Controls) -> Outcome:
     begin = time.perf_counter()
+    form = form.prepared(instance)
     model = form.model(instance)
     if controls.start is not None:
         form.hint(model, instance, controls.start)

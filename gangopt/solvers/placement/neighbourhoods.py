@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.formulations.placement import Pieces
-from gangopt.formulations.placement.data import PlacementData, all_levels
+from gangopt.formulations.placement.data import PlacementData, levels_of
 from gangopt.formulations.placement.fixed_levels import fixed_levels_model, read_fixed_levels
 from gangopt.instances.placement.instance import PER_UNIT, PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
@@ -80,7 +80,7 @@ class Neighbourhood:
         pieces = [tuple((number[k], x, y) for k, x, y in held.get(j, ())) for j in self.jobs]
         start = PlacementSolution(tuple(pieces), paused_reasons(self.part, pieces))
         data = PlacementData.of(self.part)
-        levels = all_levels(data)
+        levels = [levels_of(job, data.classes) for job in data.jobs]
         objective = self.part.evaluate(start).objective
         form = Pieces(levels_within(self.part, data, levels, objective))
         model = form.model(self.part)
