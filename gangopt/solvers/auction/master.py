@@ -131,6 +131,11 @@ class Master:
         self.build_seconds = time.perf_counter() - begin
 
     @property
+    def app_columns(self) -> Sequence[tuple[Column, ...]]:
+        """Columns of every app."""
+        return self._form.columns_for(self.instance)
+
+    @property
     def offset(self) -> float:
         """Constant of the objective: what the logarithms of the columns leave out."""
         return self._arrays.offset

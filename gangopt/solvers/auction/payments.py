@@ -68,7 +68,7 @@ def payments_of(
     if len(served) < len(bundles) or not master.goal.all_served:
         if not served:
             return Payments(tuple(FREE for _ in bundles), 0, exact=True)
-        return _among_served(instance, served, bundles, controls)
+        return _among_served(instance, master, served, bundles, controls)
     shares = [FREE] * len(bundles)
     before, exact = master.solves, True
     of_app = master.columns_of(bundles)
@@ -130,10 +130,11 @@ def unsettled(controls: Controls, ended: Termination | None = None) -> tuple[Ter
 
 
 def _among_served(
-    instance: AuctionInstance, served: list[int], bundles: tuple[Bundle, ...], controls: Controls
+    instance: AuctionInstance, whole: Master, served: list[int], bundles: tuple[Bundle, ...], controls: Controls
 ) -> Payments:
     part = dataclasses.replace(instance, apps=tuple(instance.apps[i] for i in served))
-    master = Master(part, controls, all_served=True)
+    columns = whole.app_columns
+    master = Master(part, controls, [columns[i] for i in served], all_served=True)
     own = tuple(bundles[i] for i in served)
     counts: Counts = master.counts_of(own)
     optimum = Optimum(counts, master.product(counts), log_of(master.product(counts)), proven=True)
