@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gangopt.formulations.auction.columns import Group
+from gangopt.formulations.patterns import Pattern, patterns_of
 from gangopt.instances.auction.bids import MACHINE, RACK
 from gangopt.instances.auction.instance import AuctionInstance
 
@@ -14,8 +15,6 @@ __all__ = ["MachineClass", "Plan", "RackClass", "plan_of"]
 
 MAX_PATTERNS = 2_000
 """Most patterns of a machine class; machines that could be cut in more ways are classes of their own."""
-
-Pattern = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -158,7 +157,7 @@ def _machine_classes(
     instance: AuctionInstance, sizes: Sequence[int], homes: set[int]
 ) -> tuple[tuple[MachineClass, ...], dict[int, int]]:
     members: dict[tuple[int, int], list[int]] = {}
-    patterns = {gpus: _patterns(gpus, [s for s in sizes if s <= gpus]) for gpus in set(instance.offered.tolist())}
+    patterns = {gpus: patterns_of(gpus, sizes, MAX_PATTERNS) for gpus in set(instance.offered.tolist())}
     for machine, gpus in enumerate(instance.offered.tolist()):
         if gpus:
             alone = machine in homes or patterns[gpus] is None
@@ -170,28 +169,11 @@ def _machine_classes(
         too_many = cuts is None
         if own >= 0 or cuts is None:
             cuts = [(size,) for size in sizes if size <= gpus]
+        cuts = sorted(filter(None, cuts), reverse=True)
         if cuts or own in homes:
             class_of |= dict.fromkeys(machines, len(classes))
-            classes.append(MachineClass(gpus, tuple(machines), own >= 0, tuple(sorted(cuts, reverse=True)), too_many))
+            classes.append(MachineClass(gpus, tuple(machines), own >= 0, tuple(cuts), too_many))
     return tuple(classes), class_of
-
-
-def _patterns(room: int, sizes: Sequence[int]) -> list[Pattern] | None:
-    """Return every multiset of the sizes with a sum from 1 to `room`, parts falling; None if there are too many."""
-    found: list[Pattern] = []
-    open_ones: list[Pattern] = [()]
-    while open_ones:
-        pattern = open_ones.pop()
-        left = room - sum(pattern)
-        for size in sizes:
-            if size > left or (pattern and size > pattern[-1]):
-                break
-            longer = (*pattern, size)
-            found.append(longer)
-            open_ones.append(longer)
-        if len(found) > MAX_PATTERNS:
-            return None
-    return found
 
 
 def _rack_classes(

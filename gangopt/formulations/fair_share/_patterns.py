@@ -34,6 +34,7 @@ from gangopt.formulations.contract import Formulation
 from gangopt.formulations.fair_share._places import add_resources
 from gangopt.formulations.fair_share.goal import add_goal, hint_goal
 from gangopt.formulations.fair_share.options import Option, best_inside, given_counts, options_of, require_option
+from gangopt.formulations.patterns import Pattern, patterns_of
 from gangopt.formulations.rows import at_most, sum_of_terms
 from gangopt.formulations.size import require_size
 from gangopt.instances.auction.bids import MACHINE, RACK
@@ -44,7 +45,7 @@ from gangopt.instances.fair_share.solution import FairShareSolution
 __all__ = ["Patterns", "add_patterns", "bundles_anywhere", "patterns", "placed_options"]
 
 MAX_PATTERNS = 200_000
-"""Most patterns of all classes together."""
+"""Most patterns of a machine, the empty one included."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +55,7 @@ class _Class:
     rack: int
     gpus: int
     machines: tuple[int, ...]
-    patterns: tuple[tuple[int, ...], ...]
-
-
-def _patterns(room: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return every multiset of sizes with a sum of at most `room`, parts falling, the empty one first."""
-    found: list[tuple[int, ...]] = [()]
-    for at, size in enumerate(sizes):
-        if size <= room:
-            found += [(size, *rest) for rest in _patterns(room - size, sizes[: at + 1])]
-            if len(found) > MAX_PATTERNS:
-                require_size("fair_share patterns", len(found), MAX_PATTERNS)
-    return found
+    patterns: tuple[Pattern, ...]
 
 
 def _classes(market: Market, sizes: Sequence[int]) -> list[_Class]:
@@ -73,8 +63,13 @@ def _classes(market: Market, sizes: Sequence[int]) -> list[_Class]:
     for machine, (rack, gpus) in enumerate(zip(market.racks.tolist(), market.gpus.tolist(), strict=True)):
         if gpus:
             members.setdefault((rack, gpus), []).append(machine)
-    patterns = {gpus: tuple(_patterns(gpus, sizes)) for gpus in {gpus for _, gpus in members}}
-    return [_Class(rack, gpus, tuple(found), patterns[gpus]) for (rack, gpus), found in members.items()]
+    patterns: dict[int, tuple[Pattern, ...]] = {}
+    for gpus in {gpus for _, gpus in members}:
+        found = patterns_of(gpus, sizes, MAX_PATTERNS - 1)
+        if found is None:
+            require_size("fair_share patterns", MAX_PATTERNS + 1, MAX_PATTERNS)
+        patterns[gpus] = tuple(found or ())
+    return [_Class(rack, gpus, tuple(machines), patterns[gpus]) for (rack, gpus), machines in members.items()]
 
 
 def bundles_anywhere(market: Market, least: Sequence[float] | None = None) -> list[list[Option]]:
