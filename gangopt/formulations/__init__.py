@@ -1,7 +1,7 @@
-"""Explicit Pyomo models of the decisions; no solver is called here.
+"""Explicit Pyomo models of the problems, independent of any solver.
 
-Each package of a decision exports its formulations, objects of `contract.Formulation`: with
-`from gangopt.formulations.auction import places`, `places.fill(block, instance)` puts the model on a Block,
-`places.model(instance)` makes a model of its own, `places.read(block, instance)` returns a Solution and
-`places.hint(block, instance, solution)` sets a start.
+The package of each problem exports its formulations, which are objects of `contract.Formulation`. After
+`from gangopt.formulations.auction import places`, `places.fill(block, instance)` builds the model on a block,
+`places.model(instance)` returns a complete model, `places.read(block, instance)` returns the solution and
+`places.hint(block, instance, solution)` sets a warm start.
 """

@@ -1,6 +1,6 @@
-"""Base class of all formulations, and the checks of blocks, instances and solutions that it makes.
+"""Base class of all formulations, and its checks of blocks, instances and solutions.
 
-A filled block remembers its formulation and instance, so that no solution is read from the variables of another.
+A filled block remembers its formulation and instance, so that solutions cannot be read with the wrong ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RECORD = "_gangopt_form"
 
 
 class Formulation(ABC, Generic[InstanceT, SolutionT]):
-    """A Pyomo model of a problem: takes an instance, fills a block.
+    """A Pyomo model of a problem, built on a block from an instance.
 
     Subclasses name the types of the problem, as in `class Places(Formulation[AuctionInstance, AuctionSolution])`, set
     `name` and `sense`, and implement `_fill`, `_read` and `_hint`; the public methods check the arguments first.
@@ -76,7 +76,7 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         return self.instance_type.noun
 
     def __str__(self) -> str:
-        return f"form {self.name} of {self.noun}"
+        return f"formulation {self.name} of {self.noun}"
 
     def fill(self, block: Pyomo, instance: InstanceT) -> None:
         """Add sets, variables, constraints and `objective_value` to a block.
@@ -93,7 +93,7 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         InputError
             If the instance is of another problem, or the block cannot be filled.
         ModelTooLargeError
-            If the model would have more columns than are built.
+            If the model would have too many columns.
         """
         check_kind(instance, self.instance_type, str(self))
         check_empty(block, str(self))
@@ -179,23 +179,23 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         return value
 
     def sharpen(self, model: Pyomo, instance: InstanceT, objective: float, *, agreed: bool) -> float | None:
-        """Replace the model's objective by one in which a solver's tolerances matter less, seen from a solution.
+        """Rescale the objective of a solved model so that the tolerances of a solver matter less.
 
         Parameters
         ----------
-        model : Pyomo
-            Of this formulation, with its Objective.
-        instance : InstanceT
-            What the model says.
+        model : ConcreteModel
+            A solved model of this formulation.
+        instance : Instance
+            Data of the model.
         objective : float
-            Of the solution that was found.
+            Objective of the solution found.
         agreed : bool
-            Whether the bound that was found with it is the same number.
+            Whether the bound found equals that objective.
 
         Returns
         -------
         float or None
-            What one unit of the new objective stands for; None if the model is left as it is.
+            One unit of the new objective, in units of the old one; None if the model is unchanged.
         """
         del model, instance, objective, agreed
         return None
@@ -211,66 +211,66 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
 
 
 def check_kind(given: object, kind: type, form: str) -> None:
-    """Refuse what is not an instance, or a solution, of the form's decision.
+    """Check the type of an instance or solution.
 
     Parameters
     ----------
     given : object
-        What the form is called with.
+        Argument of a formulation.
     kind : type
-        The type it needs.
+        Required type.
     form : str
-        Name of the form with its decision, for the message.
+        Formulation, for the message.
 
     Raises
     ------
     InputError
-        If it is of another type.
+        If the argument has another type.
     """
     if not isinstance(given, kind):
         raise InputError(f"{form} takes {kind.__name__}, not {type(given).__name__}")
 
 
 def check_empty(block: Pyomo, form: str) -> None:
-    """Refuse what no form can be put on.
+    """Check that a block can be filled.
 
     Parameters
     ----------
-    block : Pyomo
-        ConcreteModel or Block.
+    block : Block
+        ConcreteModel, Block or member of an indexed Block.
     form : str
-        Name of the form with its decision, for the message.
+        Formulation, for the message.
 
     Raises
     ------
     InputError
-        If it is no Block, an indexed or unconstructed one, or holds a form already.
+        If the argument is not a block, is indexed, is not constructed, or already holds a formulation.
     """
     _check_block(block, form)
     if block.component("objective_value") is not None:
-        raise InputError(f"{_name(block)} holds a form already; {form} needs a Block of its own")
+        raise InputError(f"{_name(block)} already holds a formulation; {form} must be built on an empty Block")
 
 
 def check_filled(block: Pyomo, form: str, instance: Instance) -> None:
-    """Refuse a Block that holds no form, another form, or another instance.
+    """Check that a block holds a formulation of an instance.
 
     Parameters
     ----------
-    block : Pyomo
-        ConcreteModel or Block.
+    block : Block
+        ConcreteModel, Block or member of an indexed Block.
     form : str
-        Name of the form with its decision.
+        Formulation.
     instance : Instance
-        What the Block is to be filled with; equal content is enough.
+        Instance with which the block must have been filled, or one of equal content.
 
     Raises
     ------
     InputError
-        Naming what the Block holds.
+        If the block holds no formulation, another one, or another instance.
     """
     _check_block(block, form)
     if block.component("objective_value") is None:
-        raise InputError(f"{_name(block)} holds no form; fill it with {form} first")
+        raise InputError(f"{_name(block)} holds no formulation; fill it with {form} first")
     held, filled_with = getattr(block, _RECORD, (form, instance))
     if held != form:
         raise InputError(f"{_name(block)} holds {held}, not {form}")
@@ -281,16 +281,16 @@ def check_filled(block: Pyomo, form: str, instance: Instance) -> None:
 
 
 def remember(block: Pyomo, form: str, instance: Instance) -> None:
-    """Note on a Block what it has been filled with.
+    """Record on a block the formulation and the instance that it holds.
 
     Parameters
     ----------
-    block : Pyomo
-        ConcreteModel or Block.
+    block : Block
+        A filled block.
     form : str
-        Name of the form with its decision.
+        Formulation.
     instance : Instance
-        What the Block says.
+        Data of the model.
     """
     setattr(block, _RECORD, (form, instance))
 
@@ -298,26 +298,26 @@ def remember(block: Pyomo, form: str, instance: Instance) -> None:
 def read_values(
     read: Callable[[Pyomo, InstanceT], SolutionT], block: Pyomo, form: str, instance: InstanceT
 ) -> SolutionT:
-    """Read a Solution from a Block, or say why there is none to read.
+    """Read a solution from a block.
 
     Parameters
     ----------
     read : callable
-        The form's own function.
-    block : Pyomo
-        ConcreteModel or Block that passes `check_filled`.
+        Reads the solution from the block and the instance.
+    block : Block
+        A block that passed `check_filled`.
     form : str
-        Name of the form with its decision.
-    instance : InstanceT
-        What the Block says.
+        Formulation, for the message.
+    instance : Instance
+        Data of the model.
 
     Raises
     ------
     InputError
-        If a variable has no value, or components of the form are missing.
+        If a variable has no value, or components of the formulation are missing.
     """
     try:
-        # Pyomo logs a missing value besides raising
+        # Pyomo also logs a missing value before it raises
         with LoggingIntercept(module="pyomo"):
             return read(block, instance)
     except InputError:
@@ -326,7 +326,7 @@ def read_values(
         for variable in block.component_data_objects(Var, descend_into=True):
             if variable.value is None:
                 raise InputError(
-                    f"{variable.name} has no value; solve the model before its Solution is read"
+                    f"{variable.name} has no value; solve the model before reading its solution"
                 ) from error
         raise
     except (KeyError, IndexError, AttributeError) as error:
@@ -336,20 +336,20 @@ def read_values(
 
 
 def _differ(left: Instance, right: Instance) -> bool:
-    """Whether two instances differ in more than what they are called and where they come from."""
+    """Return whether two instances differ in more than name, description and source."""
     if left is right or left == right:
         return False
     if type(left) is not type(right):
         return True
-    words = {word: getattr(right, word) for word in ("name", "description", "source")}
-    return bool(replace(left, **words) != right)  # type: ignore[type-var]
+    texts = {word: getattr(right, word) for word in ("name", "description", "source")}
+    return bool(replace(left, **texts) != right)  # type: ignore[type-var]
 
 
 def _check_block(block: Pyomo, form: str) -> None:
     if getattr(block, "ctype", None) is not Block:
-        raise InputError(f"{form} goes on a Pyomo model or Block, not on a {type(block).__name__}")
+        raise InputError(f"{form} must be built on a Pyomo model or Block (got a {type(block).__name__})")
     if block.is_indexed():
-        raise InputError(f"{_name(block)} is an indexed Block; {form} goes on one of its members")
+        raise InputError(f"{_name(block)} is an indexed Block; {form} must be built on one of its members")
     if not block.is_constructed():
         raise InputError(f"{_name(block)} is not constructed; add it to a ConcreteModel first")
 

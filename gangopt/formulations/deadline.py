@@ -1,4 +1,4 @@
-"""Building that stops when time is over: Pyomo cannot be interrupted, so the forms ask at every row."""
+"""Time limit for building models: Pyomo cannot be interrupted, so formulations check the time at every row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 __all__ = ["LEAST_SECONDS_PER_COLUMN", "OutOfTime", "building_within", "paced", "require_time"]
 
 LEAST_SECONDS_PER_COLUMN = 4e-6
-"""Half of what a column with its terms takes to build on a desktop of 2024: below it a model is not even begun."""
+"""Half of the time to build a column with its terms on a desktop of 2024; models that need more are not begun."""
 
 _STRIDE = 100
 
@@ -22,17 +22,17 @@ _remaining: ContextVar[Callable[[], float | None] | None] = ContextVar("remainin
 
 
 class OutOfTime(Exception):  # noqa: N818 - a signal to the method that gave the time limit, never an error of the user
-    """The time is over; says what was being done."""
+    """The time limit for building a model is over."""
 
 
 @contextmanager
 def building_within(remaining: Callable[[], float | None]) -> Iterator[None]:
-    """Let the forms that are filled inside this context raise OutOfTime when no time is left.
+    """Limit the time for building models: inside this context, formulations raise OutOfTime when it is over.
 
     Parameters
     ----------
     remaining : callable
-        Returns the seconds that are left, None for no limit; holds in the current thread only.
+        Returns the remaining seconds, None without a limit; applies to the current thread only.
     """
     token = _remaining.set(remaining)
     logger = logging.getLogger("pyomo.core")
@@ -45,17 +45,17 @@ def building_within(remaining: Callable[[], float | None]) -> Iterator[None]:
 
 
 def _is_no_stop(_: logging.LogRecord) -> bool:
-    """Return False for what Pyomo logs of a rule that was stopped, by the time or by Ctrl-C: it is no error."""
+    """Return False for log records of Pyomo about a rule stopped by the time limit or Ctrl-C, which is no error."""
     return not isinstance(sys.exc_info()[1], OutOfTime | KeyboardInterrupt)
 
 
 def require_time(columns: int = 0) -> None:
-    """Raise OutOfTime if the time is over, or too short to build as many columns.
+    """Raise OutOfTime if the time is over or too short to build more columns.
 
     Parameters
     ----------
     columns : int, optional
-        Columns still to be built, at least.
+        Number of columns still to be built, or a lower bound on it.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def require_time(columns: int = 0) -> None:
     if left is None or left > columns * LEAST_SECONDS_PER_COLUMN:
         return
     if columns and left > 0:
-        raise OutOfTime(f"{columns:,} columns take longer to build than the {left:.3g} s that are left")
-    raise OutOfTime("the time was over before the model was built")
+        raise OutOfTime(f"{columns:,} columns take longer to build than the remaining {left:.3g} s")
+    raise OutOfTime("the time limit was reached before the model was built")
 
 
 def paced(items: Iterable[_Item]) -> Iterator[_Item]:

@@ -1,4 +1,4 @@
-"""Refusal of models that would not fit into memory, or into the time that is left, before anything is built."""
+"""Check of model sizes before anything is built."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from gangopt.formulations.deadline import require_time
 __all__ = ["MAX_COLUMNS", "require_size"]
 
 MAX_COLUMNS = 5_000_000
-"""Most columns of one Pyomo model; about 0.8 kB a column, so about 4 GB."""
+"""Largest number of columns of a Pyomo model: about 4 GB at 0.8 kB per column."""
 
 
 def require_size(form: str, columns: int, limit: int = MAX_COLUMNS) -> None:
-    """Refuse a model of more columns than the limit.
+    """Check the number of columns of a model.
 
     Parameters
     ----------
     form : str
-        Decision and form, as `allocation choice`.
+        Problem and formulation, e.g. `allocation choice`.
     columns : int
-        Columns that the model would have.
+        Number of columns that the model would have.
     limit : int, optional
-        Most columns that are built.
+        Largest number that is built.
 
     Raises
     ------
     ModelTooLargeError
-        With the size and the limit.
+        If there are more columns than the limit.
     OutOfTime
-        If the form is built within a time limit that is too short for it.
+        If the time limit for building is too short for the model.
     """
     if columns > limit:
-        raise ModelTooLargeError(f"form {form} would need {columns:,} columns, at most {limit:,} are built")
+        raise ModelTooLargeError(f"formulation {form} would have {columns:,} columns, more than the limit of {limit:,}")
     require_time(columns)

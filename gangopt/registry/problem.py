@@ -1,8 +1,8 @@
-"""One record a decision, which ties its instance, forms, methods and generators together by name.
+"""Registry records: the instance type, formulations, methods and generators of each problem, by name.
 
-Everything is referred to as `module:attribute` and imported when it is used, so that listing decisions loads no solver.
-Adding a decision means its own files and one record, in `gangopt/registry/records/` or, from another distribution,
-behind an entry point of the group `gangopt.problems`.
+Records refer to objects as `module:attribute` and import them on first use, so listing problems loads no solver. A new
+problem needs its own modules and one record, in `gangopt/registry/records/` or, from another distribution, behind an
+entry point of the group `gangopt.problems`.
 """
 
 from __future__ import annotations
@@ -51,17 +51,30 @@ class Form:
 
         found = resolve(self.target)
         if not isinstance(found, Formulation):
-            raise TypeError(f"form {self.name}: {self.target} must be a Formulation (got a {type(found).__name__})")
+            raise TypeError(
+                f"formulation {self.name}: {self.target} must be a Formulation (got a {type(found).__name__})"
+            )
         return found
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to take a decision.
+    """Reference to a method of a problem.
 
-    `exact` methods take `(instance, controls, **options)` and return an Outcome with a proven bound; heuristics take
-    `(instance, **options)` and return a Solution. An option named `seed` receives the seed of the call, and one named
-    `time_limit` the wall seconds that are left of the call's limit, None without a limit.
+    Exact methods take `(instance, controls, **options)` and return an Outcome with a proven bound; heuristics take
+    `(instance, **options)` and return a solution. An option named `seed` receives the seed of the call, and one named
+    `time_limit` the remaining wall time of the call in seconds, None without a limit.
+
+    Attributes
+    ----------
+    name : str
+        Name of the method.
+    target : str
+        The function as `module:attribute`.
+    summary : str
+        One line for listings.
+    exact : bool
+        Whether the method proves a bound.
     """
 
     name: str
@@ -74,16 +87,16 @@ class Method:
         return resolve(self.target)  # type: ignore[no-any-return]
 
     def options(self) -> dict[str, Parameter]:
-        """Return the options that can stand in the method's name."""
+        """Return the options that the name of the method may set."""
         parameters = parameters_of(self.function(), skip=2 if self.exact else 1)
         return {key: item for key, item in parameters.items() if key not in {"seed", "time_limit"}}
 
     def takes_seed(self) -> bool:
-        """Return whether the method uses randomness, which the seed of the call then drives."""
+        """Return whether the method takes a random seed."""
         return self._takes("seed")
 
     def takes_time_limit(self) -> bool:
-        """Return whether the method is a heuristic that can be stopped, by the time limit of the call."""
+        """Return whether the method is a heuristic that takes a time limit."""
         return not self.exact and self._takes("time_limit")
 
     def _takes(self, name: str) -> bool:
@@ -92,9 +105,42 @@ class Method:
 
 @dataclass(frozen=True)
 class Problem(Generic[InstanceT, SolutionT]):
-    """A decision: its types, forms, methods, generators and objective.
+    """Record of a problem; its type parameters are its instance and solution types.
 
-    The type parameters are the types that `instance` and `solution` name.
+    Attributes
+    ----------
+    noun : str
+        Name of the problem.
+    summary : str
+        One line for listings.
+    sense : {"minimise", "maximise"}
+        Sense of the objective.
+    objective, unit : str
+        Meaning and unit of the objective.
+    instance, solution, document, solution_document : str
+        Types of instances, solutions and their files as `module:attribute`.
+    forms, methods, families : mapping of str to Form, Method or Family
+        Formulations, methods and generators by name.
+    metrics : mapping of str to str
+        Unit of each metric by name.
+    default_methods : tuple of str
+        Methods that `compare` runs by default.
+    table_metrics : tuple of str
+        Metrics that the table of `compare` shows beside the objective.
+    whole : bool
+        Whether every objective value is an integer, so that a proof allows no rounding error.
+    row_bound : str or None
+        Function `(instance, score, controls, proven) -> bound or None` for problems where one scalar bound does not
+        hold for every row of `compare`; returns the bound for a row with this score, given the score and bound of
+        every row that proved one.
+    bound_metric : str or None
+        Metric on which `row_bound` depends: the bound of a row holds for every solution with at most its value.
+    library : str or None
+        Package with the named instances and their `index.json`; None for the library of gangopt.
+    describe : str or None
+        Function `(instance) -> str` for `gangopt show`.
+    describe_solution : str or None
+        Function `(instance, solution) -> Iterator[str]` for `gangopt solve`: a heading and one line for each part.
     """
 
     noun: str
@@ -110,39 +156,26 @@ class Problem(Generic[InstanceT, SolutionT]):
     methods: Mapping[str, Method]
     families: Mapping[str, Family]
     metrics: Mapping[str, str]
-    """Unit of each metric, by name."""
     default_methods: tuple[str, ...] = ()
-    """What `compare` runs when no methods are named."""
     table_metrics: tuple[str, ...] = ()
-    """Metrics that the table of `compare` shows beside the objective."""
     whole: bool = False
-    """Whether every objective is a whole number, so that a proof allows no rounding error."""
     row_bound: str | None = None
-    """`(instance, score, controls, proven) -> bound or None`: the bound that holds for a row of this score.
-
-    For decisions where one scalar bound does not hold for every row; `proven` has the score and the bound of every row
-    that proved one.
-    """
     bound_metric: str | None = None
-    """Metric that `row_bound` rests on: a row's bound holds for every solution with no more of it than the row has."""
     library: str | None = None
-    """Package with `index.json` and the files of the named instances; None for the library of gangopt."""
     describe: str | None = None
-    """`(instance) -> str`: the text of `gangopt show`."""
     describe_solution: str | None = None
-    """`(instance, solution) -> Iterator[str]`: a heading and one line a part of the decision, for `gangopt solve`."""
 
     def form(self, name: str) -> Formulation[InstanceT, SolutionT]:
         """Return a formulation by name; raise InputError if the name is unknown."""
         if name not in self.forms:
-            raise unknown(f"form of {self.noun}", str(name), list(self.forms))
+            raise unknown(f"formulation of {self.noun}", str(name), list(self.forms))
         return self.forms[name].formulation()
 
     def linear_form(self) -> Formulation[InstanceT, SolutionT]:
         """Return the first linear formulation; raise InputError if there is none."""
         found = next((form for item in self.forms.values() if (form := item.formulation()).linear), None)
         if found is None:
-            raise InputError(f"{self.noun} has no linear form")
+            raise InputError(f"{self.noun} has no linear formulation")
         return found
 
     def method(self, text: str) -> tuple[Method, dict[str, Any], str]:
@@ -151,7 +184,7 @@ class Problem(Generic[InstanceT, SolutionT]):
         Parameters
         ----------
         text : str
-            The method's name with its options.
+            Name of the method, with or without options.
 
         Raises
         ------
@@ -159,7 +192,7 @@ class Problem(Generic[InstanceT, SolutionT]):
             If the method or an option is unknown, or a value is not of the option's type.
         """
         if not isinstance(text, str):
-            raise InputError(f"method {text!r}: the name of a method is needed")
+            raise InputError(f"method must be a name (got {text!r})")
         base, arguments = split_name(text)
         if base not in self.methods:
             raise unknown(f"method of {self.noun}", base, list(self.methods))
@@ -173,9 +206,11 @@ AnyProblem: TypeAlias = Problem[Any, Any]
 
 
 class Registry(Extensible[AnyProblem]):
-    """Problems by name: those of this package in alphabetical order, then those of entry points."""
+    """Problems by name: first those of this package, in alphabetical order, then those of entry points."""
 
     def __init__(self, problems: tuple[AnyProblem, ...]) -> None:
-        if len({item.noun for item in problems}) != len(problems):
-            raise InputError("two decisions of one noun in the registry")
-        super().__init__("decision", "gangopt.problems", Problem, lambda item: item.noun, problems)
+        nouns = [item.noun for item in problems]
+        for noun in nouns:
+            if nouns.count(noun) > 1:
+                raise InputError(f"duplicate problem {noun!r}")
+        super().__init__("problem", "gangopt.problems", Problem, lambda item: item.noun, problems)

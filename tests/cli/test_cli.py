@@ -130,7 +130,7 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
         (["dance"], "unknown command 'dance'"),
         (["solve", TINY, "--method", "magic"], "unknown method of parameters 'magic'"),
         (["solve", TINY, "--method", "paa?x=1"], "unknown argument 'x'"),
-        (["solve", TINY, "--form", "cubic"], "unknown form of parameters 'cubic'"),
+        (["solve", TINY, "--form", "cubic"], "unknown formulation of parameters 'cubic'"),
         (["solve", TINY, "--method", "paa", "--form", "assign"], "form is for exact methods, not for paa"),
         (["solve", TINY, "--method", "paa", "--solver", "glpk"], "solver is for exact methods"),
         (["solve", TINY, "--method", "frontier", "--form", "assign"], "form is for the method exact, not for frontier"),

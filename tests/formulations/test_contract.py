@@ -1,4 +1,4 @@
-"""What every form refuses, whatever its decision."""
+"""Arguments that every formulation refuses."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ def parts(noun, name, small_names):
 @every_form
 def test_instances_of_other_decisions_are_refused(parts, noun, name):
     form, instance, other = parts
-    wanted = f"form {name} of {noun} takes {type(instance).__name__}, not {type(other).__name__}"
+    wanted = f"formulation {name} of {noun} takes {type(instance).__name__}, not {type(other).__name__}"
     model = form.model(instance)
     for call in (
         lambda: form.model(other),
@@ -48,14 +48,19 @@ def test_a_block_takes_one_form_and_remembers_its_instance(parts, noun, name):
     model = ConcreteModel()
     model.inner = Block()
     form.fill(model.inner, instance)
-    with pytest.raises(InputError, match=f"inner holds a form already; form {name} of {noun} needs a Block of its own"):
+    with pytest.raises(
+        InputError,
+        match=f"inner already holds a formulation; formulation {name} of {noun} must be built on an empty Block",
+    ):
         form.fill(model.inner, instance)
     solution = resolve(gangopt.problems[noun].solution)
-    with pytest.raises(InputError, match=f"form {name} of {noun} takes {solution.__name__}, not int"):
+    with pytest.raises(InputError, match=f"formulation {name} of {noun} takes {solution.__name__}, not int"):
         form.hint(model.inner, instance, 3)
     for other in map(gangopt.problems[noun].form, gangopt.problems[noun].forms):
         if other.name != name:
-            with pytest.raises(InputError, match=f"inner holds form {name} of {noun}, not form {other.name} of {noun}"):
+            with pytest.raises(
+                InputError, match=f"inner holds formulation {name} of {noun}, not formulation {other.name} of {noun}"
+            ):
                 other.read(model.inner, instance)
 
 
@@ -66,7 +71,7 @@ def test_values_that_are_not_there_are_not_read(parts, noun, name, caplog):
     variables = list(model.component_data_objects(Var))
     for variable in variables:
         variable.set_value(None, skip_validation=True)
-    with pytest.raises(InputError, match=r".+ has no value; solve the model before its Solution is read"):
+    with pytest.raises(InputError, match=r".+ has no value; solve the model before reading its solution"):
         form.read(model, instance)
     assert caplog.text == ""
     if form.linear:
@@ -77,8 +82,8 @@ def test_values_that_are_not_there_are_not_read(parts, noun, name, caplog):
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        (lambda: None, "goes on a Pyomo model or Block, not on a NoneType"),
-        (lambda: Block([1, 2]), "IndexedBlock is an indexed Block; form .* goes on one of its members"),
+        (lambda: None, r"must be built on a Pyomo model or Block \(got a NoneType\)"),
+        (lambda: Block([1, 2]), "IndexedBlock is an indexed Block; formulation .* must be built on one of its members"),
         (Block, "ScalarBlock is not constructed; add it to a ConcreteModel first"),
     ],
 )
@@ -92,11 +97,13 @@ def test_what_is_no_block_is_refused(parts, block, message):
 @every_form
 def test_a_block_that_holds_no_form_is_not_read(parts, noun, name):
     form, instance, _ = parts
-    with pytest.raises(InputError, match=f"unknown holds no form; fill it with form {name} of {noun} first"):
+    with pytest.raises(
+        InputError, match=f"unknown holds no formulation; fill it with formulation {name} of {noun} first"
+    ):
         form.read(ConcreteModel(), instance)
     foreign = ConcreteModel()
     foreign.objective_value = Expression(expr=0.0)
-    with pytest.raises(InputError, match=f"unknown does not hold form {name} of {noun} of '"):
+    with pytest.raises(InputError, match=f"unknown does not hold formulation {name} of {noun} of '"):
         form.read(foreign, instance)
 
 
@@ -141,7 +148,7 @@ def test_a_failure_that_is_no_missing_value_is_not_hidden():
 
 @pytest.mark.parametrize("name", [None, 3, "choise"])
 def test_forms_and_methods_are_looked_up_by_name(name):
-    with pytest.raises(InputError, match=f"unknown form of allocation '{name}'; (near matches|known)"):
+    with pytest.raises(InputError, match=f"unknown formulation of allocation '{name}'; (near matches|known)"):
         gangopt.problems["allocation"].form(name)
     with pytest.raises(InputError, match=f"method {name}: the name|unknown method of allocation '{name}'"):
         gangopt.problems["allocation"].method(name)

@@ -1,4 +1,4 @@
-"""The records name what there is: every target is found and of the right type."""
+"""Every target of a registry record exists and has the right type."""
 
 import dataclasses
 import inspect
@@ -71,7 +71,7 @@ def test_a_form_is_one_object_of_the_types_of_its_problem(noun, name):
     assert (record.name, form.name, form.noun, form.sense) == (name, name, noun, problem.sense)
     assert form.instance_type is resolve(problem.instance)
     assert form.solution_type is resolve(problem.solution)
-    assert str(form) == f"form {name} of {noun}"
+    assert str(form) == f"formulation {name} of {noun}"
 
 
 @pytest.mark.parametrize(("noun", "name"), FORMS)
@@ -109,20 +109,20 @@ def test_an_import_gives_the_object_whatever_was_imported_before():
 
 def test_what_is_no_formulation_is_told():
     form = Form("x", "gangopt:__version__", "no form")
-    with pytest.raises(TypeError, match=r"form x: gangopt:__version__ must be a Formulation \(got a str\)"):
+    with pytest.raises(TypeError, match=r"formulation x: gangopt:__version__ must be a Formulation \(got a str\)"):
         form.formulation()
 
 
 def test_a_problem_without_a_linear_form_says_so():
     literal = {"literal": gangopt.problems["allocation"].forms["literal"]}
-    with pytest.raises(gangopt.InputError, match=r"^allocation has no linear form$"):
+    with pytest.raises(gangopt.InputError, match=r"^allocation has no linear formulation$"):
         dataclasses.replace(gangopt.problems["allocation"], forms=literal).linear_form()
 
 
 def test_two_problems_of_one_noun_are_refused():
     problem = gangopt.problems["bid"]
     assert isinstance(problem, Problem)
-    with pytest.raises(gangopt.InputError, match="two decisions of one noun"):
+    with pytest.raises(gangopt.InputError, match="duplicate problem 'bid'"):
         type(gangopt.problems)((problem, problem))
 
 

@@ -67,7 +67,7 @@ def test_a_form_that_is_not_linear_is_written_as_nl_only(tmp_path):
 def test_each_wrong_argument_has_its_message(tmp_path):
     with pytest.raises(InputError, match="unknown format 'gms'"):
         export(gangopt.load("parameters/random?blocks=4&servers=2"), tmp_path / "m", file_format="gms")
-    with pytest.raises(InputError, match="unknown form of parameters 'x'"):
+    with pytest.raises(InputError, match="unknown formulation of parameters 'x'"):
         export(gangopt.load("parameters/random?blocks=4&servers=2"), tmp_path / "m", form="x")
     with pytest.raises(InputError, match="is a directory"):
         export(gangopt.load("parameters/random?blocks=4&servers=2"), tmp_path)

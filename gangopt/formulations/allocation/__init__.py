@@ -1,7 +1,7 @@
-"""Formulations of `allocation`: how many parameter servers and workers each job gets.
+"""Formulations of `allocation`: the number of parameter servers and workers of each job.
 
-`choice` has a binary for every job and configuration, `counts` an integer for every class of equal jobs, and `literal`
-is the nonlinear program as printed. The classes take columns that the caller has already.
+`choice` has a binary for each job and configuration, `counts` an integer for each class of equal jobs and
+configuration, and `literal` is the nonlinear program as published. `Choice` and `Counts` accept precomputed columns.
 """
 
 from gangopt.formulations.allocation._choice import Choice, choice

@@ -1,11 +1,11 @@
-r"""Form `choice` of `allocation`: one binary for every job and non-dominated configuration.
+r"""Formulation `choice` of `allocation`: one binary for each job and non-dominated configuration.
 
 .. math::
 
     \min \sum_{j, (p, w)} t_j(p, w)\, x_{jpw} \quad\text{with}\quad \sum_{(p, w)} x_{jpw} = 1 \;\forall j, \quad
     \sum_{j, (p, w)} (w O_j^r + p N_j^r)\, x_{jpw} \le C^r \;\forall r, \quad x \in \{0, 1\}
 
-A multiple-choice knapsack with a row for each resource. Speeds may be anything that a table can say.
+A multiple-choice knapsack with a row for each resource. Speeds may be arbitrary functions or tables.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Choice", "choice"]
 
 @dataclass(frozen=True, eq=False)
 class Choice(Formulation[AllocationInstance, AllocationSolution]):
-    """The multiple-choice knapsack: one binary for every job and configuration.
+    """Multiple-choice knapsack: one binary for each job and configuration.
 
     Public components, for a parent that couples blocks: Var `choose` [job, p, w]; Expressions `objective_value`
     (seconds, to be minimised), `completion_time` [job] (seconds), `workers` [job], `parameter_servers` [job] (tasks),
@@ -38,19 +38,19 @@ class Choice(Formulation[AllocationInstance, AllocationSolution]):
     Attributes
     ----------
     configurations : Configurations or None
-        The columns, with a class for each job; None for every non-dominated configuration. A parent whose own rows
-        cap more than the instance's resources must see to it that no configuration it needs was dropped.
+        The columns, with a class for each job; None for all non-dominated configurations. A parent model with rows
+        of its own beyond the resources of the instance may need dominated configurations, too.
 
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     InfeasibleError
         If no configuration of a job fits into the capacities.
 
     References
     ----------
-    Optimus (EuroSys'18), eqns 5 to 8, made linear by enumeration.
+    Optimus (EuroSys'18), eqns 5 to 8, linearised by enumeration.
     """
 
     name = "choice"
@@ -89,7 +89,7 @@ class Choice(Formulation[AllocationInstance, AllocationSolution]):
             block.objective_value = Expression(expr=linear(columns.seconds.tolist(), variables))
 
     def _read(self, block: Pyomo, instance: AllocationInstance) -> AllocationSolution:
-        """Return the Solution that the values of `choose` say: each job's configuration with the largest value."""
+        """Return the solution given by `choose`: for each job, the configuration with the largest value."""
         best: dict[str, tuple[float, int, int]] = {}
         for (job, p, w), variable in block.choose.items():
             chosen = value(variable)
@@ -99,10 +99,10 @@ class Choice(Formulation[AllocationInstance, AllocationSolution]):
         return AllocationSolution(tuple(w for _, _, w in picked), tuple(p for _, p, _ in picked))
 
     def _hint(self, block: Pyomo, instance: AllocationInstance, solution: AllocationSolution) -> None:
-        """Set `choose` to a Solution, for a warm start.
+        """Set `choose` to a solution, for a warm start.
 
-        A configuration that was dropped as dominated is replaced by one that dominates it: the fastest of the job's
-        that takes no more of any resource.
+        A configuration that was dropped as dominated is replaced by the fastest one of the job that takes no more of
+        any resource.
         """
         picked: dict[str, tuple[float, int, int]] = {}
         place = {job: j for j, job in enumerate(instance.jobs)}
@@ -121,18 +121,18 @@ choice = Choice()
 
 
 def add_capacity(block: Pyomo, instance: AllocationInstance, columns: Configurations, variables: list[Pyomo]) -> None:
-    """Add `resource_use` (natural units) and `resource_capacity` (row units, see `capacity_rows`) over the columns.
+    """Add `resource_use` (natural units) and `resource_capacity` (row units, see `capacity_rows`).
 
     Parameters
     ----------
-    block : Pyomo
+    block : Block
         Block with the Set `resources`.
     instance : AllocationInstance
         The allocation.
     columns : Configurations
         The columns.
-    variables : list of Pyomo
-        Var data of each column, in the same order.
+    variables : list of Var
+        Variable of each column.
     """
     use = columns.usage(instance)
     scaling = capacity_rows(instance)

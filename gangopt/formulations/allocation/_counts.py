@@ -1,11 +1,11 @@
-r"""Form `counts` of `allocation`: equal jobs merged into classes, one integer for every class and configuration.
+r"""Formulation `counts` of `allocation`: equal jobs merged into classes, one integer for each class and configuration.
 
 .. math::
 
     \min \sum_{k, (p, w)} t_k(p, w)\, n_{kpw} \quad\text{with}\quad \sum_{(p, w)} n_{kpw} = |J_k| \;\forall k, \quad
     \sum_{k, (p, w)} (w O_k^r + p N_k^r)\, n_{kpw} \le C^r \;\forall r, \quad n \in \mathbb{Z}_{\ge 0}
 
-The same optimum and the same relaxation as `choice`, without the permutations of equal jobs.
+Optimum and relaxation equal those of `choice`; permutations of equal jobs are gone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["Counts", "counts"]
 
 @dataclass(frozen=True, eq=False)
 class Counts(Formulation[AllocationInstance, AllocationSolution]):
-    """The model over classes of equal jobs: one integer for every class and configuration.
+    """The model over classes of equal jobs: one integer for each class and configuration.
 
     Public components: Var `number` [class, p, w]; Param `jobs_in_class` [class]; Expressions `objective_value`
     (seconds, to be minimised) and `resource_use` [resource]. A class has the label of its first job.
@@ -46,12 +46,12 @@ class Counts(Formulation[AllocationInstance, AllocationSolution]):
     Attributes
     ----------
     configurations : Configurations or None
-        The columns; None for every non-dominated configuration of every class.
+        The columns; None for all non-dominated configurations of each class.
 
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     InfeasibleError
         If no configuration of a job fits into the capacities.
     """
@@ -88,7 +88,7 @@ class Counts(Formulation[AllocationInstance, AllocationSolution]):
             block.objective_value = Expression(expr=linear(columns.seconds.tolist(), variables))
 
     def _read(self, block: Pyomo, instance: AllocationInstance) -> AllocationSolution:
-        """Return the Solution that the values of `number` say: a class's jobs take its configurations in order."""
+        """Return the solution given by `number`: the jobs of a class take its configurations in order."""
         taken: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for (label, p, w), variable in block.number.items():
             taken[label] += [(p, w)] * round(value(variable))
@@ -99,7 +99,7 @@ class Counts(Formulation[AllocationInstance, AllocationSolution]):
         return AllocationSolution(tuple(workers), tuple(ps))
 
     def _hint(self, block: Pyomo, instance: AllocationInstance, solution: AllocationSolution) -> None:
-        """Set `number` to a Solution, for a warm start; dropped configurations as in `Choice`."""
+        """Set `number` to a solution, for a warm start; dropped configurations are replaced as in `Choice`."""
         offered = defaultdict(list)
         for label, p, w in block.number:
             offered[label].append((p, w))

@@ -1,11 +1,11 @@
-r"""Form `literal` of `allocation`: the nonlinear integer program as the paper prints it.
+r"""Formulation `literal` of `allocation`: the nonlinear integer program as published.
 
 .. math::
 
     \min \sum_j t_j, \quad t_j = Q_j / f_j(p_j, w_j), \quad \sum_j (w_j O_j^r + p_j N_j^r) \le C^r, \quad
     p_j, w_j \in \mathbb{Z}^+
 
-It is built, checked and exported (NL); linear solvers refuse it.
+It can be built, checked and exported (NL), but linear solvers do not accept it.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ __all__ = ["Literal", "literal"]
 
 
 class Literal(Formulation[AllocationInstance, AllocationSolution]):
-    """The nonlinear integer program as printed, eqns 5 to 8.
+    """The nonlinear integer program as published, eqns 5 to 8.
 
     Public components: Vars `workers` [job], `parameter_servers` [job] (tasks) and `completion_time` [job] (seconds);
     Expressions `speed` [job] (steps per second), `resource_use` [resource] and `objective_value` (seconds, to be
     minimised). Jobs are indexed by label. Constraint `resource_capacity` [resource] is written in the units of
-    `capacity_rows`, in which demands are whole numbers where they can be.
+    `capacity_rows`, in which demands are integers if possible.
 
     Raises
     ------
     InputError
         If a job's speed is a measured table, which has no algebraic form.
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
 
     References
     ----------
@@ -62,8 +62,8 @@ class Literal(Formulation[AllocationInstance, AllocationSolution]):
         if "table" in instance.mode:
             j = instance.mode.index("table")
             raise InputError(
-                f"form literal: job {j} ({instance.jobs[j]}) has a measured speed table, which has no formula; "
-                "form choice takes tables"
+                f"formulation literal requires speed functions (job {j} ({instance.jobs[j]}) has a measured table); "
+                "use formulation choice"
             )
         J = len(instance.jobs)
         require_size("allocation literal", 3 * J)
@@ -96,14 +96,14 @@ class Literal(Formulation[AllocationInstance, AllocationSolution]):
             block.objective_value = Expression(expr=sum(block.completion_time[job] for job in block.jobs))
 
     def _read(self, block: Pyomo, instance: AllocationInstance) -> AllocationSolution:
-        """Return the Solution that the values of `workers` and `parameter_servers` say, rounded to whole tasks."""
+        """Return the solution given by `workers` and `parameter_servers`, rounded."""
         return AllocationSolution(
             tuple(round(value(block.workers[job])) for job in instance.jobs),
             tuple(round(value(block.parameter_servers[job])) for job in instance.jobs),
         )
 
     def _hint(self, block: Pyomo, instance: AllocationInstance, solution: AllocationSolution) -> None:
-        """Set every variable, completion times included, to a Solution."""
+        """Set every variable to a solution, including completion times."""
         for j, job in enumerate(instance.jobs):
             p, w = solution.parameter_servers[j], solution.workers[j]
             block.parameter_servers[job].set_value(p)

@@ -1,4 +1,4 @@
-"""The configurations (p, w) that the linear forms of `allocation` choose from: allowed, fitting, not dominated."""
+"""Configurations (p, w) of the linear formulations of `allocation`: allowed, fitting and not dominated."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ __all__ = [
 ]
 
 MOST_DECIMALS = 6
-"""Demands with at most this many decimals are written as whole numbers of their last decimal."""
+"""Largest number of decimals of demands that are scaled to integers."""
 
 LARGEST_WHOLE = 2.0**53
 TWO_ROUNDINGS = 2.0**-51
-"""Relative error of a decimal that was stored in binary and multiplied by a power of ten."""
+"""Relative error of a decimal number stored in binary and multiplied by a power of ten."""
 
 SCALED_CAPACITY = 1e6
-"""Right-hand side of a capacity row whose demands are not whole: a tolerance of 1e-6 is then 1e-12 of the capacity."""
+"""Right-hand side of a capacity row without integer demands: a tolerance of 1e-6 is then 1e-12 of the capacity."""
 
 PAIRS_AT_ONCE = 4_000_000
 
 CLASSES_AT_ONCE = 1_000
-"""Classes whose configurations are enumerated between two looks at the time."""
+"""Number of classes enumerated between two checks of the time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """Columns of a linear form: one configuration of one class of equal jobs each.
+    """Columns of a linear formulation, each a configuration of a class of equal jobs.
 
     Attributes
     ----------
     classes : list of list of int
-        Jobs of each class, ascending; a class of one job where jobs are not merged.
+        Jobs of each class, ascending; one job each where jobs are not merged.
     owner : ndarray of int
         Class of each column, ascending, shape (n,).
     ps, workers : ndarray of int
@@ -62,30 +62,29 @@ class Configurations:
     seconds: Floats
 
     def usage(self, instance: AllocationInstance) -> Floats:
-        """Return what one job takes in each column, in each resource's unit, shape (n, R)."""
+        """Return the resources that one job takes in each column, in the unit of each resource, shape (n, R)."""
         first = np.array([members[0] for members in self.classes])[self.owner]
         servers = self.ps[:, None] * instance.ps_demand[first]
         use: Floats = servers + self.workers[:, None] * instance.worker_demand[first]
         return use
 
     def only(self, keep: Bools | Ints) -> Configurations:
-        """Return the chosen columns of the same classes."""
+        """Return a subset of the columns, of the same classes."""
         return Configurations(self.classes, self.owner[keep], self.ps[keep], self.workers[keep], self.seconds[keep])
 
 
 def job_configurations(instance: AllocationInstance, *, drop_dominated: bool = True) -> Configurations:
-    """Return the configurations of every job, dominated ones dropped.
+    """Return the non-dominated configurations of each job.
 
-    A configuration is dropped if another of the same job is no slower and takes no more of any resource (of two equal
-    ones the one with fewer parameter servers, then fewer workers, stays), or if it alone exceeds a capacity.
+    A configuration is dropped if another of the same job is no slower and takes no more of any resource, or if it
+    exceeds a capacity by itself. Of equal ones, the one with the fewest parameter servers, then workers, is kept.
 
     Parameters
     ----------
     instance : AllocationInstance
         The allocation.
     drop_dominated : bool, optional
-        False keeps every allowed configuration that fits, for a parent model with rules of its own on something
-        that is no resource of the instance.
+        Whether to drop dominated configurations; a parent model with limits on other quantities may need them.
 
     Returns
     -------
@@ -95,13 +94,13 @@ def job_configurations(instance: AllocationInstance, *, drop_dominated: bool = T
     Raises
     ------
     InfeasibleError
-        If no allowed configuration of a job fits into the capacities; names the job and the resource.
+        If no allowed configuration of a job fits into the capacities.
     """
     return _configurations(instance, [[j] for j in range(len(instance.jobs))], drop_dominated)
 
 
 def class_configurations(instance: AllocationInstance) -> Configurations:
-    """Return the configurations of every class of equal jobs, dominated ones dropped; see `job_configurations`."""
+    """Return the non-dominated configurations of each class of equal jobs; see `job_configurations`."""
     return _configurations(instance, equal_job_classes(instance), drop_dominated=True)
 
 
@@ -140,7 +139,7 @@ def _grid_columns(
 
 
 def on_the_frontier(seconds: Floats) -> Bools:
-    """Return which configurations are allowed and faster than every one with no more tasks of either kind.
+    """Return which configurations are allowed and faster than all with no more tasks of either kind.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ def _dominated(seconds: Floats, use: Floats) -> Bools:
 def _require_one_each(
     instance: AllocationInstance, columns: Configurations, use: Floats, fits: Bools, start: int
 ) -> None:
-    """Raise if no column of a class from `start` on fits."""
+    """Raise InfeasibleError if no column of some class from `start` on fits."""
     stop = min(start + CLASSES_AT_ONCE, len(columns.classes))
     missing = np.setdiff1d(np.arange(start, stop), columns.owner[fits])
     if not missing.size:
@@ -199,7 +198,7 @@ def _require_one_each(
 
 @dataclass(frozen=True, eq=False)
 class CapacityRows:
-    """How the capacity rows are written, so that a solver's absolute tolerance cannot matter.
+    """Scaling of the capacity rows that keeps the absolute tolerance of a solver from mattering.
 
     Attributes
     ----------
@@ -208,7 +207,7 @@ class CapacityRows:
     limit : ndarray of float
         Right-hand side of each row, in row units, shape (R,).
     whole : ndarray of bool
-        Whether all coefficients of a row are whole numbers, shape (R,).
+        Whether all coefficients of a row are integers, shape (R,).
     """
 
     factor: Floats
@@ -217,11 +216,11 @@ class CapacityRows:
 
     @property
     def capacity(self) -> Floats:
-        """The most that can be used of each resource, in its own unit, shape (R,)."""
+        """Capacity of each resource in its own unit, shape (R,)."""
         return self.limit / self.factor
 
     def coefficients(self, use: Floats) -> Floats:
-        """Return what columns take in row units, from their use in natural units, shape (n, R)."""
+        """Convert the resource use of columns from natural to row units, shape (n, R)."""
         scaled = use * self.factor
         return np.where(self.whole, np.round(scaled), scaled)
 
@@ -229,8 +228,8 @@ class CapacityRows:
 def capacity_rows(instance: AllocationInstance) -> CapacityRows:
     """Return the scaling of each capacity row.
 
-    Where all demands are whole multiples of 10^-k, k at most 6, a row unit is their greatest common divisor and the
-    limit is rounded down to a whole number of it. Otherwise a row unit is a millionth of the capacity.
+    Where all demands are multiples of 10^-k, k <= 6, the row unit is their greatest common divisor and the limit is
+    rounded down to a multiple of it. Otherwise the row unit is a millionth of the capacity.
 
     Parameters
     ----------
@@ -249,13 +248,13 @@ def capacity_rows(instance: AllocationInstance) -> CapacityRows:
             limit[r] = SCALED_CAPACITY
         else:
             factor[r] = float(step)
-            # Fraction is exact, where capacity * factor could round up to the next whole number
+            # in floats, capacity * factor could round up to the next integer
             limit[r] = float(math.floor(Fraction(capacity) * step))
     return CapacityRows(factor, limit, whole)
 
 
 def _whole_step(demands: Floats) -> Fraction | None:
-    """Return row units for one natural unit under which all demands are whole, or None if there is none."""
+    """Return the row units per natural unit that make all demands integers, or None if there are none."""
     for decimals in range(MOST_DECIMALS + 1):
         scaled = demands * 10.0**decimals
         rounded = np.round(scaled)

@@ -1,6 +1,6 @@
-"""Formulations of `auction`: who wins which GPUs of those on offer.
+"""Formulations of `auction`: the GPUs that each app wins.
 
-`nested_flow` has bundles without places, `places` a binary for every bundle in its place, and `bids` is the published
+`nested_flow` has bundles without places, `places` a binary for each bundle in each place, and `bids` is the published
 program over sets of GPUs. Each maximises the logarithm of the product of values.
 """
 

@@ -1,12 +1,12 @@
-r"""Form `bids` of `auction`: one binary for every app and row of its bid table, each row a set of GPUs.
+r"""Formulation `bids` of `auction`: one binary for each app and set of GPUs in its bid table.
 
 .. math::
 
     \max \sum_i \sum_{G} x_{iG} \log V_i(G) \quad\text{with}\quad \sum_G x_{iG} = 1 \text{ for every app } i, \quad
     \sum_i \sum_G |G \cap m|\, x_{iG} \le G_m \text{ for every machine } m
 
-As the paper has it, and exponential: a table has a row for every set of GPUs. GPUs of one machine are alike, so that a
-set is a number of GPUs on every machine, and sets that hold a GPU of no use are left out.
+This is the published program, of exponential size: a table has a row for each set of GPUs. GPUs of a machine are equal,
+so a set is a number of GPUs on each machine; sets with useless GPUs are left out.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from gangopt.instances.auction.solution import AuctionSolution
 __all__ = ["Bids", "bid_rows", "bids"]
 
 MAX_SETS = 200_000
-"""Most sets of GPUs (counts on machines) that are valued."""
+"""Largest number of sets of GPUs that are evaluated."""
 
 
 def bid_rows(instance: AuctionInstance, app: int, sets: list[Bundle]) -> dict[Bundle, Fraction]:
-    """Return the rows of an app's table: every set of GPUs of which it needs each, with its value above 0.
+    """Return the bid table of an app: all sets with a value above 0 from which no GPU can be removed without loss.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ def bid_rows(instance: AuctionInstance, app: int, sets: list[Bundle]) -> dict[Bu
     app : int
         Index of the app.
     sets : list of Bundle
-        Every set, each after all of its subsets.
+        All sets, each after all of its subsets.
 
     Returns
     -------
     dict
-        Value by set; the empty set is a row if it has a value.
+        Value by set; includes the empty set if it has a value.
     """
     values: dict[Bundle, Fraction] = {}
     rows = {}
@@ -75,7 +75,7 @@ def _sets(instance: AuctionInstance) -> list[Bundle]:
 
 
 class Bids(AuctionFormulation):
-    """The choice of rows of the bid tables.
+    """Choice of rows of the bid tables.
 
     Public components: Var `assign` [app, row], 1 if the app wins the set of that row of its table, rows from 0;
     Expression `objective_value`, the sum of the logarithms of the values, to be maximised; see `mean_from_goal`.
@@ -83,7 +83,7 @@ class Bids(AuctionFormulation):
     Raises
     ------
     ModelTooLargeError
-        If there would be more than `MAX_SETS` rows to value.
+        If there are more than `MAX_SETS` sets to evaluate.
     """
 
     name = "bids"
@@ -114,7 +114,7 @@ class Bids(AuctionFormulation):
             block.machine_capacity = Constraint(block.machines, rule=capacity)
 
     def _read(self, block: Pyomo, instance: AuctionInstance) -> AuctionSolution:
-        """Return the Solution that the values of `assign` say."""
+        """Return the solution given by `assign`."""
         sets = _sets(instance)
         bundles: list[Bundle] = [()] * len(instance.apps)
         for i in range(len(instance.apps)):
@@ -124,7 +124,7 @@ class Bids(AuctionFormulation):
         return AuctionSolution(tuple(bundles))
 
     def _hint(self, block: Pyomo, instance: AuctionInstance, solution: AuctionSolution) -> None:
-        """Set every variable to a Solution's bundles, for a warm start: the first best row that a bundle covers."""
+        """Set every variable to a solution's bundles, for a warm start: the first best row that a bundle covers."""
         sets = _sets(instance)
         for i, bundle in enumerate(solution.bundles):
             counts = dict(bundle)

@@ -1,4 +1,4 @@
-r"""Form `nested_flow` of `auction`: bundles without places, machines cut by patterns, racks filled along a flow.
+r"""Formulation `nested_flow` of `auction`: bundles without places, machines cut by patterns, racks filled along a flow.
 
 With x the number of apps of a group that get k GPUs at a level, z the machines of a class cut by a pattern p (a
 multiset of sizes, tail_s(p) of them at least s), and g and f the arcs of the racks' flows that fill a machine with t
@@ -11,8 +11,8 @@ GPUs and keep room for a rack-level piece of k,
     \sum_{i, k \ge s} x_{i0k} \le \sum_{c,p} \mathrm{tail}_s(p)\, z_{cp}, \\
     \sum_{p: |p| = t} z_{cp} \le \sum g_{ct}, \quad \sum_i x_{i1k} \le \sum f_k
 
-The tails are exact, as sorted pieces fit sorted holes, and a flow of whole numbers parts into paths, one a rack, so
-that every solution can be placed. The relaxation has almost no gap.
+The tails are exact, as sorted pieces fit sorted holes, and an integer flow decomposes into paths, one per rack. So
+every solution can be placed. The relaxation has almost no gap.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = ["NestedFlow", "nested_flow"]
 
 @dataclass(frozen=True, eq=False)
 class NestedFlow(AuctionFormulation):
-    """Columns without places, cuts of machines and flows of racks.
+    """Bundles without places, machines cut by patterns and racks filled along a flow.
 
     Public components: Var `assign` [group, level, GPUs], apps of the group that get that many GPUs in one place of that
     level (groups of apps with proportional tables, from 0, in order of their first app; level 0 machine, 1 rack,
@@ -65,7 +65,7 @@ class NestedFlow(AuctionFormulation):
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "nested_flow"
@@ -109,7 +109,7 @@ class NestedFlow(AuctionFormulation):
             _add_homes(block, plan)
 
     def _read(self, block: Pyomo, instance: AuctionInstance) -> AuctionSolution:
-        """Return the Solution that the values of the Block's variables say, placed on machines."""
+        """Return the solution given by the variables, placed on machines."""
         plan = self.plan_for(instance)
         column = {
             (g, item.level, item.gpus): (g, j)
@@ -125,7 +125,7 @@ class NestedFlow(AuctionFormulation):
         return AuctionSolution(place(instance, plan, choices_of(plan, counts), flows))
 
     def _hint(self, block: Pyomo, instance: AuctionInstance, solution: AuctionSolution) -> None:
-        """Set every variable to a Solution's bundles, for a warm start."""
+        """Set every variable to a solution's bundles, for a warm start."""
         plan = self.plan_for(instance)
         group_of = {app: g for g, group in enumerate(plan.groups) for app in group.apps}
         chosen: Counter[tuple[str, tuple[int, ...]]] = Counter()
@@ -175,7 +175,7 @@ def _add_columns(block: Pyomo, plan: Plan, goal: Goal) -> None:
     choosers, constant = {}, 0.0
     for g, group in enumerate(groups):
         scales = [log_of(best) for best in group.best]
-        # centred logarithms are small numbers; but what an app adds that may go without must stay in its columns
+        # centred logarithms are small; but apps that may get nothing must keep their full logarithms in their columns
         shift = 0.0 if goal.all_served else scales[0]
         constant += math.fsum(scales) if goal.all_served else 0.0
         variables = [block.assign[key] for key in keys[g]]
@@ -249,7 +249,7 @@ def _add_flows(block: Pyomo, plan: Plan) -> None:
 
 
 def _add_paths(block: Pyomo, plan: Plan) -> None:
-    """Let no more leave a node than enters it; the first node of a class is entered by all of its racks."""
+    """Add flow conservation: at most as much leaves a node as enters it; all racks enter at the first node."""
     last = [len(kind.layers) for kind in plan.rack_classes]
     flow: dict[tuple[int, int, int, int], Terms] = {}
     for (r, layer, m, u, t), x in block.fill.items():
@@ -274,7 +274,7 @@ def _add_paths(block: Pyomo, plan: Plan) -> None:
 
 
 def _add_homes(block: Pyomo, plan: Plan) -> None:
-    """Fit what lies in a machine or rack that is a class of its own: pieces that must be there, and any others."""
+    """Add the capacities of single machines and racks, for the pieces tied to them and all others."""
 
     def pieces(level: int, place: int) -> Terms:
         return [(float(k), block.assign[g, level, k]) for g, _, k in plan.home_pieces(level, place)]

@@ -1,4 +1,4 @@
-r"""Form `places` of `auction`: a bundle is a level, a place of that level and a number of GPUs.
+r"""Formulation `places` of `auction`: a bundle is a level, a place of that level and a number of GPUs.
 
 .. math::
 
@@ -6,8 +6,8 @@ r"""Form `places` of `auction`: a bundle is a level, a place of that level and a
     \sum_{(l,q,k)} x_{ilqk} = 1 \text{ for every app } i, \quad
     \sum_i \sum_{q' \subseteq q} k\, x_{il'q'k} \le G_q
 
-for every machine, every rack and the cluster q, with G_q GPUs on offer: narrower pieces fit into their places then, and
-wider ones can take any GPUs that are left.
+for each machine, rack and the cluster q, with G_q GPUs on offer. Narrower pieces then fit into their places, and wider
+ones can take any GPUs that are left.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Key = tuple[int, int, int, int]
 
 
 class Places(AuctionFormulation):
-    """The choice of places.
+    """Choice of a place and a number of GPUs for each app.
 
     Public components: Var `assign` [app, level, place, GPUs], 1 if the app gets that many GPUs in that place (level 0
     machine, 1 rack, 2 cluster; places from 0); Expression `objective_value`, the sum of the logarithms of the values,
@@ -40,7 +40,7 @@ class Places(AuctionFormulation):
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "places"
@@ -102,7 +102,7 @@ class Places(AuctionFormulation):
         return AuctionSolution(give_out(instance, chosen))
 
     def _hint(self, block: Pyomo, instance: AuctionInstance, solution: AuctionSolution) -> None:
-        """Set every variable to a Solution's bundles, for a warm start."""
+        """Set every variable to a solution's bundles, for a warm start."""
         chosen = {
             (choice.app, choice.level, choice.place or 0, choice.gpus)
             for choice in choices_from(instance, self.columns_for(instance), solution.bundles)

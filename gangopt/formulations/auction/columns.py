@@ -1,12 +1,12 @@
-r"""Columns of an auction: the rows of each bid that can matter, and apps that are alike put into one group.
+r"""Columns of an auction: the rows of each bid that can matter, and groups of apps with equal columns.
 
-A row (l, k, V) of a bid is dropped, without loss, where another gives as much
+A row (l, k, V) of a bid is dropped without loss if another row has at least the same value
 
 - for at most as many GPUs in a *wider* place, which is easier to find: a column of a wider level uses fewer of the
   capacity rows;
-- for the t GPUs that any k GPUs of level l are bound to have in one narrower place, t < k (pigeonhole).
+- for t < k GPUs in a narrower place, where by the pigeonhole principle any k GPUs of level l have t in one such place.
 
-A row is moved to a wider level where k GPUs there are bound to lie in one narrower place, as a single GPU does.
+A row moves to a wider level if any k GPUs there lie in one narrower place, as a single GPU does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Column", "Group", "app_columns", "app_groups"]
 
 @dataclass(frozen=True)
 class Column:
-    """One choice of an app: at least `gpus` GPUs in one place of `level`; 0 GPUs is what it has without any.
+    """One choice of an app: at least `gpus` GPUs in one place of `level`, or none.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Group:
-    """Apps whose columns are equal, or differ by one common factor of all values where every app gets a value.
+    """Apps with equal columns or, where every app gets a value, with values that differ by a common factor.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Group:
     columns : tuple of Column
         Of the first app, by level and GPUs.
     shares : tuple of Fraction
-        Value of each column as a share of the largest, the same for every app of the group, exact.
+        Value of each column as a share of the largest, exact; equal for all apps of the group.
     logs : tuple of float
         Logarithms of the shares.
     best : tuple of Fraction
@@ -62,7 +62,7 @@ class Group:
     needs : bool
         Whether its apps have no value without GPUs.
     home : tuple of int or None
-        Machine and rack where the columns of these levels must lie; None and None for anywhere.
+        Machine and rack of the columns of these levels; (None, None) for any.
     """
 
     apps: tuple[int, ...]
@@ -80,7 +80,7 @@ class Group:
 
 
 class _Guarantees:
-    """How many of k GPUs within one place are bound to lie in one of its narrower places."""
+    """Smallest numbers of GPUs in one narrower place for k GPUs in a wider place."""
 
     def __init__(self, instance: AuctionInstance) -> None:
         self._instance = instance
@@ -96,7 +96,7 @@ class _Guarantees:
         self._tables[MACHINE, CLUSTER] = _bound(every)
 
     def of(self, app: int, narrow: int, wide: int) -> Ints:
-        """Return, for k from 0 on, the GPUs bound to lie in one narrow place that counts for the app."""
+        """Return, for k = 0, 1, ..., the smallest number of GPUs in the best narrower place of the app."""
         if not self._instance.apps[app].held:
             return self._tables[narrow, wide]
         inner, outer = self._instance.places(app, narrow), self._instance.places(app, wide)
@@ -108,14 +108,14 @@ class _Guarantees:
 
 
 def _bound(sizes: Sequence[int]) -> Ints:
-    """Return, for k from 0 to the sum of sizes, the least t with sum(min(size, t)) >= k."""
+    """Return the least t with sum(min(size, t)) >= k, for k from 0 to the sum of sizes."""
     most = max(sizes, default=0)
     room = np.minimum.outer(np.arange(most + 1), np.array(sizes, dtype=np.int64)).sum(axis=1)
     return np.searchsorted(room, np.arange(sum(sizes) + 1)).astype(np.int64)
 
 
 def _least(tables: Sequence[Ints]) -> Ints:
-    """Return the least entry of tables of several lengths at every k that some table has."""
+    """Return the elementwise minimum of tables of different lengths."""
     longest = max((len(table) for table in tables), default=1)
     never = np.iinfo(np.int64).max
     padded = [np.append(table, np.full(longest - len(table), never)) for table in tables]
@@ -123,7 +123,7 @@ def _least(tables: Sequence[Ints]) -> Ints:
 
 
 def app_columns(instance: AuctionInstance) -> list[tuple[Column, ...]]:
-    """Return the columns of every app, in order of level and GPUs, the one of 0 GPUs first where it has a value.
+    """Return the columns of each app, by level and GPUs; a column of 0 GPUs comes first if it has a value.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _columns(instance: AuctionInstance, app: int, guarantees: _Guarantees) -> tu
     ]
     if not rows:
         return zero
-    # ranks stand for the exact values: floats decide most comparisons, and the rationals those between equal floats
+    # ranks replace the exact values; only equal floats are compared as rationals
     ordered = sorted({bid.value_at_zero, *(value for _, _, value in rows)}, key=lambda v: (float(v), v))
     rank = {value: position for position, value in enumerate(ordered)}
     table = np.zeros((len(LEVELS), max(k for _, k, _ in rows) + 1), dtype=np.int64)
@@ -168,7 +168,7 @@ def _columns(instance: AuctionInstance, app: int, guarantees: _Guarantees) -> tu
 
 
 def _undominated(app: int, table: Ints, guarantees: _Guarantees) -> Bools:
-    """Return which (level, k) of a table of ranks, growing with k and with narrower levels, have no equal."""
+    """Return which (level, k) are not dominated; ranks in the table grow with k and with narrower levels."""
     kept = np.zeros(table.shape, dtype=np.bool_)
     kept[:, 1:] = table[:, 1:] > table[:, :-1]
     kept[:-1] &= table[:-1] > table[1:]
@@ -184,10 +184,10 @@ def _undominated(app: int, table: Ints, guarantees: _Guarantees) -> Bools:
 def app_groups(
     instance: AuctionInstance, *, all_served: bool, columns: Sequence[tuple[Column, ...]] | None = None
 ) -> list[Group]:
-    """Return the apps in groups of equal columns, ordered by their first app.
+    """Return groups of apps with equal columns, ordered by their first app.
 
-    Where all apps get a value, the product of all values only changes by a constant when those of one app are scaled:
-    then proportional columns are enough. Apps of a group may exchange what they get.
+    Apps of a group may exchange bundles. Where all apps get a value, scaling the values of an app only changes the
+    product by a constant, so apps with proportional columns form a group, too.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def app_groups(
     all_served : bool
         Whether every app gets a value above 0.
     columns : sequence of tuple of Column or None, optional
-        Of every app, None to compute them.
+        Columns of each app; None to compute them.
     """
     members: dict[object, list[int]] = {}
     columns = app_columns(instance) if columns is None else columns

@@ -1,9 +1,9 @@
-r"""The goal that every form of `auction` shares: the most apps with a value, and then the largest product of values.
+r"""Objective of the formulations of `auction`: first the most apps with a value, then the largest product of values.
 
 .. math:: \max\; \sum_i \log V_i \quad\text{over the apps served}
 
-Rows say who is served wherever counting GPUs settles it. Only where it does not (an app that refuses its fewest GPUs in
-a wide place) is every served app worth W more, W larger than what all logarithms together can make up.
+Rows fix the number of served apps if it follows from counting GPUs. Otherwise (if an app cannot use its fewest GPUs in
+a wide place), each served app adds W to the objective, more than the logarithms can make up.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ __all__ = ["AuctionFormulation", "Goal", "goal_of", "mean_from_goal"]
 
 @dataclass(frozen=True)
 class Goal:
-    """How many apps are served, and how a model says so.
+    """Number of served apps, and how a model enforces it.
 
     Attributes
     ----------
     servable : int
-        Most apps with a value above 0, as counted.
+        Largest number of apps with a value above 0, by counting.
     all_served : bool
-        Whether every app is served for certain: each app row is an equation then.
+        Whether every app is certain to be served, so that its row is an equation.
     needed : int or None
-        Apps without a value of their own that must be served, a row; None where counting does not settle it.
+        Number of apps without a value at 0 GPUs that a row requires to be served; None without such a row.
     weight : float
-        W, 0 where rows do it.
+        W; 0 if rows are enough.
     lowest : float
-        Least sum of logarithms over served apps.
+        Least sum of logarithms of served apps.
     """
 
     servable: int
@@ -61,9 +61,9 @@ def goal_of(
     instance : AuctionInstance
         The auction.
     all_served : bool, optional
-        Whether some allocation is known that gives every app a value.
+        Whether some allocation is known to give every app a value.
     columns : sequence of sequence of Column or None, optional
-        Of every app, None to compute them.
+        Columns of each app; None to compute them.
     """
     columns = app_columns(instance) if columns is None else columns
     needy = [i for i, app in enumerate(instance.apps) if not app.value_at_zero]
@@ -127,29 +127,28 @@ class AuctionFormulation(Formulation[AuctionInstance, AuctionSolution]):
 
 
 def mean_from_goal(instance: AuctionInstance, value: float, goal: Goal | None = None) -> float:
-    """Return the judge's objective that a value of the forms' `objective_value` stands for; it grows with the value.
+    """Convert a value of `objective_value` to the objective of the problem; the conversion is increasing.
 
     Parameters
     ----------
     instance : AuctionInstance
         The auction.
     value : float
-        Sum of logarithms, less W for every app short of the most that can be served.
+        Sum of logarithms, less W for each app short of the largest number that can be served.
     goal : Goal or None, optional
-        Of the auction, None to compute it.
+        Goal of the auction; None to compute it.
 
     Returns
     -------
     float
-        The geometric mean, or a number below 0 where the value says that fewer apps are served; see
-        `score_of_logs`.
+        Geometric mean, or a number below 0 if fewer apps are served; see `score_of_logs`.
     """
     goal = goal_of(instance) if goal is None else goal
     if not goal.servable:
         return 1.0
     if not goal.weight:
         return math.exp(value / goal.servable)
-    # sums of logarithms with k apps short lie in a band of length W - 1; what lies between bands is rounding or a bound
+    # sums of logarithms with k apps short lie in a band of length W - 1; values between bands are bounds or rounding
     short = min(goal.servable, max(0, math.ceil((goal.lowest - 0.5 - value) / goal.weight)))
     total = min(max(value + goal.weight * short, goal.lowest), goal.lowest + goal.weight - 1.0)
     if not short:

@@ -1,4 +1,4 @@
-"""From what a placeless model says (how many pieces of which level and size, how racks are filled) to machines."""
+"""Placement of bundles on machines, from the numbers of pieces and the rack fills of a model without places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Choice", "Flows", "choices_from", "choices_of", "give_out", "place"]
 
 @dataclass(frozen=True)
 class Choice:
-    """What one app was given: `gpus` GPUs in one place of `level`; which one, if that is known or must be so."""
+    """Bundle of one app: `gpus` GPUs in one place of `level`; `place` is None if it is not known."""
 
     app: int
     level: int
@@ -25,7 +25,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Flows:
-    """Whole numbers of form `nested_flow`: machines by (class, pattern), and arcs used by (rack class, arc)."""
+    """Integer variables of `nested_flow`: machines by (class, pattern), and racks by (rack class, arc)."""
 
     cuts: Mapping[tuple[int, int], int]
     fills: Mapping[tuple[int, int, int, int, int], int]
@@ -33,19 +33,19 @@ class Flows:
 
 
 def choices_of(plan: Plan, counts: Mapping[tuple[int, int], int]) -> list[Choice]:
-    """Return what every app gets: within a group, the better columns go to the apps of lower index.
+    """Return the choice of each app; within a group, apps of lower index get the better columns.
 
     Parameters
     ----------
     plan : Plan
         The groups.
     counts : mapping of tuple of int to int
-        Number of apps by (group, column); apps beyond them get nothing.
+        Number of apps by (group, column); other apps get nothing.
 
     Returns
     -------
     list of Choice
-        Apps that get GPUs, in ascending order.
+        Choices of the apps that get GPUs, in ascending order.
     """
     found = []
     for g, group in enumerate(plan.groups):
@@ -60,10 +60,10 @@ def choices_of(plan: Plan, counts: Mapping[tuple[int, int], int]) -> list[Choice
 
 
 def place(instance: AuctionInstance, plan: Plan, choices: Sequence[Choice], flows: Flows) -> tuple[Bundle, ...]:
-    """Return a bundle for every app that gives it what was chosen.
+    """Return bundles that realise the choices of the apps.
 
-    Paths of each rack's flow say which machine is cut how; machine-level pieces, largest first, go to the holes that
-    the cuts leave, largest first. See `give_out` for the rest.
+    The paths of the rack flows assign patterns to machines. Machine-level pieces go to the holes of the patterns, both
+    largest first. See `give_out` for the rest.
 
     Parameters
     ----------
@@ -72,9 +72,9 @@ def place(instance: AuctionInstance, plan: Plan, choices: Sequence[Choice], flow
     plan : Plan
         Its classes.
     choices : sequence of Choice
-        What the apps get.
+        Choices of the apps.
     flows : Flows
-        A feasible set of cuts and paths for it.
+        Feasible cuts and paths for the choices.
     """
     holes, rooms = _holes(instance, plan, flows)
     next_hole = iter(holes)
@@ -90,17 +90,17 @@ def place(instance: AuctionInstance, plan: Plan, choices: Sequence[Choice], flow
 
 
 def give_out(instance: AuctionInstance, choices: Sequence[Choice]) -> tuple[Bundle, ...]:
-    """Return a bundle for every app from choices whose machines and racks are known.
+    """Return bundles that realise choices with known machines and racks.
 
-    Machine-level choices first, then rack-level ones, then the rest, larger ones and lower apps first; the last two
-    take machines with the most free GPUs first, ties to the lowest index.
+    Machine-level choices are placed first, then rack-level ones, then the rest, in order of decreasing size and
+    increasing app. Inside a rack or the cluster, machines with the most free GPUs are used first, ties by index.
 
     Parameters
     ----------
     instance : AuctionInstance
         The auction.
     choices : sequence of Choice
-        What the apps get and where; no place has more of them than it has GPUs, narrower ones included.
+        Choices that fit: no place has more GPUs chosen, narrower places included, than on offer.
     """
     free = instance.offered.tolist()
     members: dict[int, list[int]] = {}
@@ -124,21 +124,21 @@ def give_out(instance: AuctionInstance, choices: Sequence[Choice]) -> tuple[Bund
 def choices_from(
     instance: AuctionInstance, columns: Sequence[Sequence[Column]], bundles: Sequence[Bundle]
 ) -> list[Choice]:
-    """Return, for every app, the best of its columns that its bundle meets, and where.
+    """Return, for each app, the best column that its bundle satisfies, with its place.
 
     Parameters
     ----------
     instance : AuctionInstance
         The auction.
     columns : sequence of sequence of Column
-        The columns of every app.
+        Columns of each app.
     bundles : sequence of Bundle
-        GPUs of every app.
+        GPUs of each app.
 
     Returns
     -------
     list of Choice
-        Also of apps that get no GPU but have a column for that; ties go to the first column and the lowest place.
+        Includes apps without GPUs that have a column for 0 GPUs; ties go to the first column and the lowest place.
     """
     found = []
     for app, bundle in enumerate(bundles):
@@ -165,7 +165,7 @@ def _where(instance: AuctionInstance, app: int, column: Column, bundle: Bundle) 
 
 
 def _holes(instance: AuctionInstance, plan: Plan, flows: Flows) -> tuple[list[tuple[int, int]], dict[int, list[int]]]:
-    """Return the holes (size, machine), largest first, and for each rack-level size the racks that keep such a room."""
+    """Return the holes (size, machine), largest first, and for each rack-level size the racks with room for it."""
     filled: dict[tuple[int, int], list[int]] = {}
     rooms: dict[int, list[int]] = {}
     for r, kind in enumerate(plan.rack_classes):
@@ -192,7 +192,7 @@ def _walk(
     filled: dict[tuple[int, int], list[int]],
     rooms: dict[int, list[int]],
 ) -> None:
-    """Send the racks of a class along the arcs used, and note by (machine class, fill) and by size where they pass."""
+    """Send the racks of a class along the used arcs, and record them by (machine class, fill) and by size."""
     at: dict[int, list[int]] = {0: list(kind.racks)}
     arcs: dict[tuple[int, int, int], list[int]] = {}
     for layer, m, u, t in kind.fills:

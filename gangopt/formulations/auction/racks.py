@@ -1,4 +1,4 @@
-"""Classes of equal machines and racks of an auction: patterns that cut a machine, flows that fill a rack."""
+"""Classes of equal machines and racks of an auction, with machine patterns and rack flows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gangopt.instances.auction.instance import AuctionInstance
 __all__ = ["MachineClass", "Plan", "RackClass", "plan_of"]
 
 MAX_PATTERNS = 2_000
-"""Most patterns of a machine class; machines that could be cut in more ways are classes of their own."""
+"""Largest number of patterns of a machine class; machines with more are classes of their own."""
 
 
 @dataclass(frozen=True)
 class MachineClass:
     """Machines with equally many GPUs on offer, or one machine that is a class of its own.
 
-    Alone are machines where apps must join what they hold, and those that could be cut in too many ways.
+    A machine is a class of its own if apps hold GPUs on it, or if it has too many patterns.
 
     Attributes
     ----------
@@ -30,12 +30,12 @@ class MachineClass:
     machines : tuple of int
         Indices, ascending.
     alone : bool
-        Whether it is a class of its own, which is cut piece by piece.
+        Whether it is a single machine, which is cut piece by piece.
     patterns : tuple of Pattern
-        Multisets of machine-level sizes with a sum of at most `gpus`, parts falling, without the empty one; of a
-        machine alone the sizes themselves, each a pattern of one part.
+        Multisets of machine-level sizes with a sum of at most `gpus`, in descending order, without the empty one; for
+        a single machine, one pattern for each size.
     too_many : bool
-        Whether there are more than `MAX_PATTERNS` of those multisets.
+        Whether there are more than `MAX_PATTERNS` such multisets.
     """
 
     gpus: int
@@ -45,19 +45,19 @@ class MachineClass:
     too_many: bool = False
 
     def most(self, pattern: int) -> int:
-        """Return how often a pattern can be cut out of the class."""
+        """Return how often the class can be cut by a pattern."""
         return self.gpus // self.patterns[pattern][0] if self.alone else len(self.machines)
 
     @property
     def fills(self) -> tuple[int, ...]:
-        """GPUs that may be used for machine-level pieces in one machine, falling."""
+        """Possible numbers of GPUs in machine-level pieces of one machine, in descending order."""
         sums = range(1, self.gpus + 1) if self.alone else {sum(pattern) for pattern in self.patterns}
         return tuple(sorted(sums, reverse=True))
 
 
 @dataclass(frozen=True)
 class RackClass:
-    """Racks of equal composition, and the graph whose paths are the ways to fill one of them.
+    """Racks of equal composition, and a graph whose paths are the ways to fill one of them.
 
     Attributes
     ----------
@@ -66,13 +66,13 @@ class RackClass:
     gpus : int
         GPUs on offer in each.
     home : bool
-        Whether apps must join what they hold in this rack, a class of its own.
+        Whether it is a single rack in which apps hold GPUs.
     layers : tuple of tuple of int
         (machine class, machines of it in each rack).
     fills : tuple of tuple of int
         Arcs (layer, m, u, t): from m machines filled with u GPUs used so far, one more machine is filled with t.
     leaves : tuple of tuple of int
-        Arcs (layer, m, u): on to the next layer with u GPUs used; after the last layer, to the rack-level pieces.
+        Arcs (layer, m, u) to the next layer with u GPUs used; after the last layer, to the rack-level pieces.
     takes : tuple of tuple of int
         Arcs (v, k): from v GPUs used, a rack-level piece of k.
     """
@@ -88,7 +88,7 @@ class RackClass:
 
 @dataclass(frozen=True)
 class Plan:
-    """What form `nested_flow` is made of.
+    """Groups and classes of `nested_flow`.
 
     Attributes
     ----------
@@ -97,11 +97,11 @@ class Plan:
     total : int
         GPUs on offer.
     machine_sizes, rack_sizes : tuple of int
-        GPUs of columns of these levels that may lie in any place, ascending.
+        GPUs of the columns of these levels that are not tied to a place, ascending.
     machine_classes : tuple of MachineClass
         Classes that can hold a machine-level piece.
     rack_classes : tuple of RackClass
-        Empty where no column is of the rack level: racks do not matter then.
+        Classes of racks; empty if no column is of the rack level.
     """
 
     groups: tuple[Group, ...]
@@ -112,7 +112,7 @@ class Plan:
     rack_classes: tuple[RackClass, ...]
 
     def home_pieces(self, level: int, place: int) -> list[tuple[int, int, int]]:
-        """Return (group, column, GPUs) of the columns of a level that must lie in this place."""
+        """Return (group, column, GPUs) of the columns of a level that are tied to this place."""
         return [
             (g, j, column.gpus)
             for g, group in enumerate(self.groups)
@@ -123,14 +123,14 @@ class Plan:
 
 
 def plan_of(instance: AuctionInstance, groups: Sequence[Group]) -> Plan:
-    """Return classes, patterns and flows for the columns of an auction.
+    """Return the groups, classes, patterns and flows of an auction.
 
     Parameters
     ----------
     instance : AuctionInstance
         The auction.
     groups : sequence of Group
-        Its apps in groups.
+        Groups of apps.
     """
     machine_sizes, machine_homes = _sizes_and_homes(groups, MACHINE)
     rack_sizes, rack_homes = _sizes_and_homes(groups, RACK)
@@ -202,10 +202,10 @@ def _rack_classes(
 def _flow(
     room: int, layers: Sequence[tuple[int, tuple[int, ...]]], sizes: Sequence[int]
 ) -> tuple[tuple[tuple[int, int, int, int], ...], tuple[tuple[int, int, int], ...], tuple[tuple[int, int], ...]]:
-    """Return the arcs of a rack's graph, every path of which has falling fills and falling pieces at most.
+    """Return the arcs of the graph of a rack, whose paths include all fills and pieces in descending order.
 
-    A node only has arcs of at most the largest size of an arc into it: every falling sequence stays a path, and fewer
-    nodes are reached than by sequences in any order.
+    Arcs out of a node are at most as large as the largest arc into it. So every descending sequence is a path, and
+    fewer nodes are reached than by sequences in any order.
     """
     fills, leaves = [], []
     entered = [0]

@@ -1,4 +1,4 @@
-"""Rows and objective that the forms of `auction` share."""
+"""Rows and objective that the formulations of `auction` share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Chooser:
     needs : bool
         Whether they have no value without GPUs.
     variables : sequence of Pyomo
-        Pyomo variables, one a column.
+        Variable of each column.
     logs : sequence of float
         Logarithm of the value of each column.
     """
@@ -43,20 +43,20 @@ def add_goal(
     goal: Goal,
     constant: float = 0.0,
 ) -> None:
-    """Add one bundle an app, the most apps served where a row says so, and `objective_value`.
+    """Add the rows for one bundle per app and for the number of served apps, and `objective_value`.
 
     Parameters
     ----------
-    block : Pyomo
-        The Block.
+    block : Block
+        Block to extend.
     index : Pyomo
-        Its Set of choosers.
+        Set of choosers.
     choosers : mapping of int to Chooser
-        By element of the Set.
+        Choosers by element of the Set.
     goal : Goal
-        Who is served.
+        The apps to be served.
     constant : float, optional
-        Sum of the logarithms that the columns leave out.
+        Sum of logarithms not included in the columns.
     """
 
     def one_bundle(_: Pyomo, i: int) -> Pyomo:

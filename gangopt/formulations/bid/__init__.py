@@ -1,6 +1,6 @@
-"""Formulations of `bid`: how an app splits the GPUs of every offer among its jobs.
+"""Formulations of `bid`: the split of the GPUs of each offer among the jobs of an app.
 
-`jobs` has each job apart, `classes` merges the equal jobs of a phase.
+`jobs` treats each job on its own, `classes` merges equal jobs of a phase.
 """
 
 from gangopt.formulations.bid._classes import Classes, classes

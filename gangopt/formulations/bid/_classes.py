@@ -8,15 +8,15 @@ __all__ = ["Classes", "classes"]
 
 
 class Classes(SplitFormulation):
-    """The split of every phase of every offer, equal jobs of a phase merged into a class.
+    """The split of each phase of each offer, with equal jobs of a phase merged into a class.
 
-    As `Jobs`, with the first job of each class in place of `job`: `count` holds for every job of the class, and
-    `queue` is the number of its jobs that wait for GPU q. Queues are ordered by length, the longest first.
+    Like `Jobs`, with the first job of each class in place of `job`: `count` holds for each job of the class, and
+    `queue` is the number of its jobs in the queue of GPU q. Queues are ordered by length, longest first.
 
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "classes"

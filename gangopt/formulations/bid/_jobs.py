@@ -1,4 +1,4 @@
-"""Formulation `jobs` of `bid`: each job apart."""
+"""Formulation `jobs` of `bid`: each job on its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Jobs", "jobs"]
 
 
 class Jobs(SplitFormulation):
-    """The split of every phase of every offer, each job apart.
+    """The split of each phase of each offer, with each job on its own.
 
     Public components: Var `length` [offer, phase] in s; Var `count` [offer, job, k], 1 if the job has k GPUs; Var
     `queue` [offer, job, q], 1 if it waits for GPU q; Var `gpu_seconds` [offer, job] where GPUs are shared; Expressions
@@ -17,7 +17,7 @@ class Jobs(SplitFormulation):
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "jobs"

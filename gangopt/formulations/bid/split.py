@@ -1,4 +1,4 @@
-r"""What the formulations of `bid` share: the split of every phase of every offer.
+r"""Base of the formulations of `bid`: the split of each phase of each offer.
 
 .. math::
 
@@ -33,12 +33,12 @@ __all__ = ["SplitFormulation"]
 
 
 class SplitFormulation(Formulation[BidInstance, BidSolution]):
-    """A split of the GPUs of every offer, of each job or of each class of equal jobs.
+    """A model of the splits of all offers, by job or by class of equal jobs.
 
     Attributes
     ----------
     merge : bool
-        Whether equal jobs of a phase are one class.
+        Whether equal jobs of a phase are merged into a class.
     """
 
     sense = "minimise"
@@ -48,16 +48,16 @@ class SplitFormulation(Formulation[BidInstance, BidSolution]):
         _fill(block, instance, self.name, _Classes(instance, merge=self.merge))
 
     def _read(self, block: Pyomo, instance: BidInstance) -> BidSolution:
-        """Return the bid table that the values of `count`, `queue` or `length` say; jobs of a class by index."""
+        """Return the bid table given by `count`, `queue` or `length`; jobs of a class by index."""
         return _read(block, instance, _Classes(instance, merge=self.merge))
 
     def _hint(self, block: Pyomo, instance: BidInstance, solution: BidSolution) -> None:
-        """Set every variable to what a bid table says; jobs of a class get the fewest GPUs that one of them has."""
+        """Set every variable to a bid table; each job of a class gets the fewest GPUs that one of them has."""
         _hint(block, instance, solution, _Classes(instance, merge=self.merge))
 
 
 class _Classes:
-    """Runs that are equal but for their label, by the first of them, and what of them each offer asks for."""
+    """Classes of runs that differ only in their label, and the variables that each offer needs for them."""
 
     def __init__(self, instance: BidInstance, *, merge: bool) -> None:
         self.merge = merge
@@ -99,7 +99,7 @@ def _keys(instance: BidInstance, classes: _Classes) -> _Keys:
 
 
 def _columns(instance: BidInstance, classes: _Classes) -> int:
-    """Return the number of columns, before any list of them is made."""
+    """Return the number of columns without listing them."""
     total = 0
     for gpus in instance.offer_gpus.tolist():
         for i, runs in enumerate(instance.phases):
@@ -141,7 +141,7 @@ def _fill(block: Pyomo, instance: BidInstance, form: str, classes: _Classes) -> 
 
 
 def _add_counts(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
-    """Add the choice of a number of GPUs for every job that has its own."""
+    """Add the choice of a number of GPUs for each job that does not share GPUs."""
     block.counts = Set(initialize=keys.counts, dimen=3)
     block.count = Var(block.counts, domain=NonNegativeIntegers, bounds=(0, 1))
     choices: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -168,7 +168,7 @@ def _seconds(instance: BidInstance, offer: int, run: int, gpus: int) -> float:
 
 
 def _add_queues(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
-    """Add the choice of a queue for every job that waits its turn."""
+    """Add the choice of a queue for each job that waits for a GPU."""
     block.places = Set(initialize=keys.queues, dimen=3)
     block.queue = Var(block.places, domain=NonNegativeIntegers, bounds=lambda _, o, c, q: (0, classes.size(c)))
     places: dict[tuple[int, int], list[Pyomo]] = defaultdict(list)
@@ -205,7 +205,7 @@ def _add_queues(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _K
 
 
 def _add_shared(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
-    """Add the GPU time of every job whose GPUs pass from job to job."""
+    """Add the GPU time of each job where jobs share GPUs."""
     demands = {o: instance.demands(o).tolist() for o in {key[0] for key in keys.shared}}
     block.shared = Set(initialize=keys.shared, dimen=2)
     block.gpu_seconds = Var(block.shared, domain=NonNegativeReals)
@@ -219,7 +219,7 @@ def _add_shared(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _K
 
 
 def _add_gpus_offered(block: Pyomo, instance: BidInstance, classes: _Classes, keys: _Keys) -> None:
-    """Add the one row for every phase of every offer that keeps to its GPUs, where GPUs are counted."""
+    """Add a capacity row for each phase of each offer whose GPUs are counted."""
     used: dict[tuple[int, int], tuple[list[float], list[Pyomo]]] = defaultdict(lambda: ([], []))
     for o, c, k in paced(keys.counts):
         coefficients, terms = used[o, int(instance.phase[c])]
@@ -277,7 +277,7 @@ def _hint(block: Pyomo, instance: BidInstance, solution: BidSolution, classes: _
 
 
 def _ranks(instance: BidInstance, solution: BidSolution, offer: int, phase: int) -> dict[int, int]:
-    """Return the place of every queue of a phase in the order of their lengths, the longest first."""
+    """Return the position of each queue of a phase by length, longest first."""
     loads = dict.fromkeys(range(int(instance.offer_gpus[offer])), 0.0)
     for j in instance.phases[phase]:
         loads[solution.rows[offer].queues[j] or 0] += _seconds(instance, offer, j, 1)

@@ -1,7 +1,7 @@
-"""Formulations of `fair_share`: the allocation whose largest finish-time fairness is least.
+"""Formulations of `fair_share`: the allocation with the least largest finish-time fairness.
 
-`places` has a binary for every bundle in its place, `patterns` cuts the equal machines of a rack by patterns. The
-models behind the certificates of an allocation are in `certificates` and `drf`.
+`places` has a binary for each bundle in each place, `patterns` cuts equal machines of a rack by patterns. Modules
+`certificates` and `drf` contain the models for certificates of an allocation.
 """
 
 from gangopt.formulations.fair_share._patterns import Patterns, patterns

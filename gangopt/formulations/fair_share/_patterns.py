@@ -1,4 +1,4 @@
-r"""Form `patterns` of `fair_share`: bundles without places, and equal machines of a rack cut by patterns.
+r"""Formulation `patterns` of `fair_share`: bundles without places, and equal machines of a rack cut by patterns.
 
 .. math::
 
@@ -7,8 +7,8 @@ r"""Form `patterns` of `fair_share`: bundles without places, and equal machines 
     \sum_p z_{cp} = N_c,\quad \sum_i x_{i1k} \le \sum_r y_{rk},\quad \sum_k k\, y_{rk} + \sum_{c \in r, p} |p| z_{cp}
     \le g_r,\quad \sum k\, x_{ilk} \le G
 
-A class c is the equal machines of one rack, a pattern p a multiset of sizes whose sum is at most a machine's GPUs,
-and t_s(p) counts its parts of at least s. Sorted bundles fit sorted parts, so that every solution can be placed.
+A class c contains equal machines of one rack, a pattern p is a multiset of sizes that fit on a machine, and t_s(p) is
+the number of its parts of at least s. Sorted bundles fit sorted parts, so every solution can be placed.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from gangopt.instances.fair_share.solution import FairShareSolution
 __all__ = ["Patterns", "add_patterns", "bundles_anywhere", "patterns", "placed_options"]
 
 MAX_PATTERNS = 200_000
-"""Most patterns of a machine, the empty one included."""
+"""Largest number of patterns of a machine, including the empty one."""
 
 
 @dataclass(frozen=True)
 class _Class:
-    """Equal machines of one rack: indices of the machines, GPUs of each, and the patterns that they can be cut by."""
+    """Equal machines of one rack, with GPUs and patterns of each."""
 
     rack: int
     gpus: int
@@ -73,19 +73,19 @@ def _classes(market: Market, sizes: Sequence[int]) -> list[_Class]:
 
 
 def bundles_anywhere(market: Market, least: Sequence[float] | None = None) -> list[list[Option]]:
-    """Return the useful bundles of each app without places: apps that hold nothing value all places alike.
+    """Return the useful bundles of each app without places, for apps that hold no GPUs.
 
     Parameters
     ----------
     market : Market
         Apps and GPUs.
     least : sequence of float or None, optional
-        A value for each app; only bundles worth at least as much are returned.
+        Least value of the returned bundles, for each app.
 
     Returns
     -------
     list of list of Option
-        One of each level and count, its place 0.
+        One bundle for each level and count, with place 0.
 
     Raises
     ------
@@ -94,12 +94,14 @@ def bundles_anywhere(market: Market, least: Sequence[float] | None = None) -> li
     """
     if market.held.any():
         app = market.apps[int(market.held.argmax())]
-        raise InputError(f"form patterns is for apps that hold no GPUs, {app} holds some; form places takes them")
+        raise InputError(
+            f"formulation patterns requires apps without held GPUs ({app} holds some); use formulation places"
+        )
     return [[item._replace(place=0) for item in mine] for mine in options_of(market, least, anywhere=True)]
 
 
 class Patterns(Formulation[FairShareInstance, FairShareSolution]):
-    """Min max rho over bundles without places.
+    """Minimum of the largest rho over bundles without places.
 
     Public components, for a parent that couples blocks: Var `give` [app, level, gpus] (1 for the bundle that the app
     gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs), `rho` [app],
@@ -112,7 +114,7 @@ class Patterns(Formulation[FairShareInstance, FairShareSolution]):
     InputError
         If an app holds GPUs already.
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "patterns"
@@ -128,11 +130,11 @@ class Patterns(Formulation[FairShareInstance, FairShareSolution]):
             add_goal(block, {(i.app, i.level, i.gpus): i for mine in options for i in mine}, block.give)
 
     def _read(self, block: Pyomo, instance: FairShareInstance) -> FairShareSolution:
-        """Return a Solution with the bundles that `give` says, on machines that `cut` and `piece` make room on."""
+        """Return a solution with the bundles given by `give`, on machines with room by `cut` and `piece`."""
         return FairShareSolution(bundles_of(given_counts(instance.market, placed_options(block, instance.market))))
 
     def _hint(self, block: Pyomo, instance: FairShareInstance, solution: FairShareSolution) -> None:
-        """Set every variable to a Solution, for a warm start."""
+        """Set every variable to a solution, for a warm start."""
         market = instance.market
         options = [[item for item in mine if (*item[:2], item.gpus) in block.options] for mine in options_of(market)]
         chosen = best_inside(market, options, rows_of(solution.bundles, len(instance.machines)))
@@ -158,16 +160,16 @@ patterns = Patterns()
 
 
 def add_patterns(block: Pyomo, market: Market, options: Sequence[Sequence[Option]]) -> None:
-    """Add Sets, Vars `give`, `cut`, `piece` and the rules of an allocation without places.
+    """Add Vars `give`, `cut` and `piece` and the rows of an allocation without places.
 
     Parameters
     ----------
-    block : Pyomo
-        Block.
+    block : Block
+        Block to extend.
     market : Market
         Apps that hold no GPUs, and GPUs.
     options : sequence of sequence of Option
-        Bundles of each app without places, of `bundles_anywhere`; every app has at least one.
+        Bundles of each app from `bundles_anywhere`, at least one each.
     """
     flat = [item for mine in options for item in mine]
     sizes = sorted({item.gpus for item in flat if item.level == MACHINE and item.gpus})
@@ -234,19 +236,19 @@ def _add_rules(block: Pyomo, market: Market, placeless: Sequence[Sequence[Option
 
 
 def placed_options(block: Pyomo, market: Market) -> list[Option]:
-    """Return the bundle of each app with a machine or rack for it: the largest bundle to the largest part.
+    """Return the bundle of each app with its machine or rack; the largest bundles go to the largest parts.
 
     Parameters
     ----------
-    block : Pyomo
-        With the components of `add_patterns`, its variables with values.
+    block : Block
+        Block with the components of `add_patterns`, whose variables have values.
     market : Market
-        The one that it was built from.
+        Apps and GPUs.
 
     Returns
     -------
     list of Option
-        Values of the bundles are left at 0.
+        Bundles with value 0.
     """
     best: dict[int, tuple[float, int, int]] = {}
     for app, level, gpus in block.options:

@@ -1,4 +1,4 @@
-r"""Form `places` of `fair_share`: one binary for every app, place and count, and a capacity for every place.
+r"""Formulation `places` of `fair_share`: one binary for each app, place and count, and a capacity for each place.
 
 .. math::
 
@@ -29,18 +29,18 @@ __all__ = ["Places", "add_bundles", "chosen_options", "hint_bundles", "places"]
 
 
 class Places(Formulation[FairShareInstance, FairShareSolution]):
-    """Min max rho over placed bundles.
+    """Minimum of the largest rho over placed bundles.
 
     Public components, for a parent that couples blocks: Var `give` [app, level, place, gpus] (1 for the bundle that the
     app gets; level 0 machine, 1 rack, 2 cluster), Expressions `gpus_given` [app] (GPUs), `rho` [app],
-    `largest_rho` and `objective_value` (to be minimised); see `add_goal`. Everything is counted from 0.
+    `largest_rho` and `objective_value` (to be minimised); see `add_goal`. All indices count from 0.
 
     Raises
     ------
     InfeasibleError
         If no bundle gives some app a value.
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "places"
@@ -57,11 +57,11 @@ class Places(Formulation[FairShareInstance, FairShareSolution]):
             add_goal(block, {item.key: item for mine in options for item in mine}, block.give)
 
     def _read(self, block: Pyomo, instance: FairShareInstance) -> FairShareSolution:
-        """Return the Solution that the values of `give` say, placed as `given_counts` does."""
+        """Return the solution given by `give`, placed by `given_counts`."""
         return FairShareSolution(bundles_of(given_counts(instance.market, chosen_options(block))))
 
     def _hint(self, block: Pyomo, instance: FairShareInstance, solution: FairShareSolution) -> None:
-        """Set every variable to a Solution, for a warm start."""
+        """Set every variable to a solution, for a warm start."""
         options = [[item for item in mine if item.key in block.options] for mine in options_of(instance.market)]
         hint_bundles(block, best_inside(instance.market, options, rows_of(solution.bundles, len(instance.machines))))
         hint_goal(block)
@@ -75,16 +75,16 @@ def _with_value(options: Iterable[Sequence[Option]]) -> list[list[Option]]:
 
 
 def add_bundles(block: Pyomo, market: Market, options: Sequence[Sequence[Option]]) -> None:
-    """Add Sets, Var `give` and the rules of an allocation: one bundle for each app, and capacities of places.
+    """Add Var `give` and the rows of an allocation: one bundle for each app, and the capacities of places.
 
     Parameters
     ----------
-    block : Pyomo
-        Block.
+    block : Block
+        Block to extend.
     market : Market
         Apps and GPUs.
     options : sequence of sequence of Option
-        Bundles of each app; every app has at least one.
+        Bundles of each app, at least one each.
     """
     flat = [item for mine in options for item in mine]
     block.apps = RangeSet(0, len(market.apps) - 1)
@@ -119,16 +119,16 @@ def add_bundles(block: Pyomo, market: Market, options: Sequence[Sequence[Option]
 
 
 def add_resources(block: Pyomo, market: Market, gpus: dict[int, list[tuple[float, Pyomo]]]) -> None:
-    """Add `resource_capacity` [resource]: what the GPUs given take of each resource, as a share of what is free.
+    """Add `resource_capacity` [resource]: the use of each resource as a share of its free amount.
 
     Parameters
     ----------
-    block : Pyomo
+    block : Block
         Block with Set `resources`.
     market : Market
         Apps and GPUs.
     gpus : dict of int to list of tuple of float and Pyomo
-        For each app the terms (coefficient, Var) that count its GPUs.
+        For each app, the terms (coefficient, Var) that count its GPUs.
     """
 
     def rule(_: Pyomo, name: str) -> Pyomo:
@@ -142,12 +142,12 @@ def add_resources(block: Pyomo, market: Market, gpus: dict[int, list[tuple[float
 
 
 def chosen_options(block: Pyomo) -> list[Option]:
-    """Return the bundle of each app whose `give` is largest; values of the bundles are left at 0.
+    """Return the bundle of each app with the largest `give`, with value 0.
 
     Parameters
     ----------
-    block : Pyomo
-        With the components of `add_bundles`, its variables with values.
+    block : Block
+        Block with the components of `add_bundles`, whose variables have values.
 
     Returns
     -------
@@ -163,14 +163,14 @@ def chosen_options(block: Pyomo) -> list[Option]:
 
 
 def hint_bundles(block: Pyomo, chosen: Sequence[Option]) -> None:
-    """Set `give` to 1 for the bundles chosen, and to 0 for the others.
+    """Set `give` to 1 for the chosen bundles and to 0 for the others.
 
     Parameters
     ----------
-    block : Pyomo
-        With the components of `add_bundles`.
+    block : Block
+        Block with the components of `add_bundles`.
     chosen : sequence of Option
-        One of its bundles for each app.
+        One bundle for each app.
     """
     keys = {item.key for item in chosen}
     for key in block.options:

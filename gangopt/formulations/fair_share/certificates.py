@@ -1,4 +1,4 @@
-r"""Certificates of an allocation as models: what dominates it, who envies whom, and whether all could share fairly.
+r"""Models for certificates of an allocation: domination, envy and sharing incentive.
 
 With V_i(G) = 1 / rho_i(G) and a given allocation G:
 
@@ -11,9 +11,9 @@ With V_i(G) = 1 / rho_i(G) and a given allocation G:
     \text{sharing:}\quad & \min \sum_o k_o x_o \quad\text{over allocations with}\quad \sum_o V_o x_o \ge 1
     \text{ for every app}
 
-An allocation is Pareto efficient if the first optimum is 0, and envy-free if the second is. Some allocation gives
-every app its sharing incentive (rho <= 1) if the third is feasible. Bundles that break a bound on V are never made
-columns, so that the bounds hold exactly.
+An allocation is Pareto efficient if the first optimum is 0, and envy-free if the second is 0. Some allocation gives
+every app a sharing incentive (rho <= 1) if the third model is feasible. Bundles that violate a bound on V have no
+columns, so the bounds hold exactly.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ def fill_dominating(
     *,
     strict: bool = False,
 ) -> None:
-    """Put the search for an allocation that dominates a given one on a Block.
+    """Build the search for an allocation that dominates a given one.
 
-    Public components: those of form `patterns`, or of form `places` where an app holds GPUs, without their goal;
+    Public components: those of `patterns`, or of `places` if an app holds GPUs, without their objective;
     Expressions `gain` [app] (V of the bundle less V in the given allocation) and `objective_value` (to be maximised).
-    With `strict`, Constraint `someone_better`: at least one app gets a bundle that is worth more, so that the model
-    is infeasible exactly if the allocation is Pareto efficient.
+    With `strict`, Constraint `someone_better` requires that at least one app gets a better bundle, so the model is
+    infeasible if and only if the allocation is Pareto efficient.
 
     Parameters
     ----------
-    block : Pyomo
-        ConcreteModel or Block, empty.
+    block : Block
+        Empty model or block.
     market : Market
         Apps and GPUs.
     given : sequence of sequence of int
         GPUs of each app on each machine, shape (apps, machines).
     strict : bool, optional
-        Whether some app has to gain.
+        Whether some app must gain.
 
     Raises
     ------
     InfeasibleError
-        If some app has to gain and none can.
+        If some app must gain and none can.
     """
     check_empty(block, "fair_share dominating")
     now = [market.value(i, row) for i, row in enumerate(given)]
@@ -86,15 +86,15 @@ def fill_dominating(
 
 
 def fill_envy(block: Pyomo, market: Market, given: Sequence[Sequence[int]]) -> None:
-    """Put the envy of every app for every other's bundle on a Block.
+    """Build the model of the envy of each app for the bundles of the others.
 
     Public components: Param `preference` [app, other] (V_i(G_j) - V_i(G_i)), Var `envy` [app, other] (V), Constraint
     `envy_covers_preference`, Expression `objective_value` (to be minimised; 0 if nobody envies anybody).
 
     Parameters
     ----------
-    block : Pyomo
-        ConcreteModel or Block, empty.
+    block : Block
+        Empty model or block.
     market : Market
         Apps and GPUs.
     given : sequence of sequence of int
@@ -118,22 +118,22 @@ def fill_envy(block: Pyomo, market: Market, given: Sequence[Sequence[int]]) -> N
 
 
 def fill_sharing(block: Pyomo, market: Market) -> None:
-    """Put the search for an allocation with rho of at most 1 for every app on a Block.
+    """Build the search for an allocation with rho <= 1 for every app.
 
-    Public components: those of form `patterns`, or of form `places` where an app holds GPUs, without their goal;
+    Public components: those of `patterns`, or of `places` if an app holds GPUs, without their objective;
     Expression `objective_value` (GPUs given, to be minimised).
 
     Parameters
     ----------
-    block : Pyomo
-        ConcreteModel or Block, empty.
+    block : Block
+        Empty model or block.
     market : Market
         Apps and GPUs.
 
     Raises
     ------
     InfeasibleError
-        If some app has rho above 1 even with everything to itself.
+        If some app has rho > 1 even with all GPUs.
     """
     check_empty(block, "fair_share sharing")
     options = useful_bundles(market, [1 / (1 + finish_time.TOLERANCE)] * len(market.apps))
@@ -143,39 +143,39 @@ def fill_sharing(block: Pyomo, market: Market) -> None:
 
 
 def useful_bundles(market: Market, least: Sequence[float] | None = None) -> list[list[Option]]:
-    """Return the useful bundles of each app: without places if no app holds GPUs, else with them.
+    """Return the useful bundles of each app, without places if no app holds GPUs.
 
     Parameters
     ----------
     market : Market
         Apps and GPUs.
     least : sequence of float or None, optional
-        A value for each app; only bundles worth at least as much are returned.
+        Least value of the returned bundles, for each app.
 
     Returns
     -------
     list of list of Option
-        As `add_allocation` takes them.
+        Bundles for `add_allocation`.
     """
     return options_of(market, least) if market.held.any() else bundles_anywhere(market, least)
 
 
 def add_allocation(block: Pyomo, market: Market, options: Sequence[Sequence[Option]]) -> dict[Option, Pyomo]:
-    """Add the rules of an allocation: without places if no app holds GPUs, else with them.
+    """Add the variables and constraints of an allocation, without places if no app holds GPUs.
 
     Parameters
     ----------
-    block : Pyomo
-        Block.
+    block : Block
+        Block to extend.
     market : Market
         Apps and GPUs.
     options : sequence of sequence of Option
-        Bundles of each app, of `useful_bundles`; every app has at least one.
+        Bundles of each app from `useful_bundles`, at least one each.
 
     Returns
     -------
     dict
-        Variable of every bundle, each variable once.
+        Variable of each bundle, each variable once.
     """
     with PauseGC():
         if market.held.any():
@@ -186,12 +186,12 @@ def add_allocation(block: Pyomo, market: Market, options: Sequence[Sequence[Opti
 
 
 def read_allocation(block: Pyomo, market: Market) -> tuple[tuple[int, ...], ...]:
-    """Return GPUs of each app on each machine, as the values of an allocation's variables say.
+    """Return the GPUs of each app on each machine, from the values of the variables.
 
     Parameters
     ----------
-    block : Pyomo
-        With the components of `add_allocation`.
+    block : Block
+        Block with the components of `add_allocation`.
     market : Market
         Apps and GPUs.
 

@@ -1,4 +1,4 @@
-r"""Dominant-resource fairness as a linear program: the greatest dominant share that all growing apps can have at once.
+r"""Dominant resource fairness as a linear program: the largest common dominant share of all growing apps.
 
 .. math::
 
@@ -6,9 +6,9 @@ r"""Dominant-resource fairness as a linear program: the greatest dominant share 
     \text{ for every settled one},\\ \sum_i x_i \le G,\quad \sum_i d_{ir} x_i \le C_r \;\forall r,\quad
     0 \le x_i \le w_i
 
-x_i are GPUs given to app i, not whole; s_i is the dominant share of one GPU, d_ir what a GPU takes of resource r, and
-w_i what the app wants. Solved again and again, with those apps settled that cannot exceed lambda, it is progressive
-filling.
+x_i is the (fractional) number of GPUs of app i, s_i the dominant share of one GPU, d_ir the amount of resource r per
+GPU and w_i the demand of the app. Solving the program repeatedly, settling the apps that cannot exceed lambda, is
+progressive filling.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ __all__ = ["fill_dominant_share"]
 
 
 def fill_dominant_share(block: Pyomo, market: Market, settled: Mapping[int, float] | None = None) -> None:
-    """Put the greatest common dominant share of the apps that are not settled on a Block.
+    """Build the program for the largest common dominant share of the apps that are not settled.
 
-    Public components: Var `gpus` [app] (GPUs, not whole), Var `level` (share), Expressions `share` [app] and
-    `objective_value` (share, to be maximised). GPUs held count as received.
+    Public components: Var `gpus` [app] (GPUs, fractional), Var `level` (share), Expressions `share` [app] and
+    `objective_value` (share, to be maximised). Held GPUs count as received.
 
     Parameters
     ----------
-    block : Pyomo
-        ConcreteModel or Block, empty.
+    block : Block
+        Empty model or block.
     market : Market
         Apps and GPUs.
     settled : mapping of int to float or None, optional
-        Dominant share that each settled app keeps, by its index.
+        Dominant share of each settled app by index.
     """
     check_empty(block, "fair_share dominant share")
     settled = {} if settled is None else settled

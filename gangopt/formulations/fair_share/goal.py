@@ -1,4 +1,4 @@
-"""The goal of `fair_share`, the same for every form: the largest finish-time fairness rho of all apps."""
+"""Objective of the formulations of `fair_share`: the largest finish-time fairness rho of all apps."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from gangopt.formulations.rows import sum_of_terms
 __all__ = ["WIDEST", "add_goal", "hint_goal"]
 
 WIDEST = 1e6
-"""Largest coefficient of a rho in units of the least that can be: rows of a wider range are lost on solvers."""
+"""Largest coefficient of a rho in units of the least possible one; solvers cannot handle rows of a wider range."""
 
 
 def add_goal(block: Pyomo, options: Mapping[tuple[int, ...], Option], give: Pyomo) -> None:
     """Add `rho` [app], `level`, `largest_rho`, `largest_rho_covers_app` and `objective_value`.
 
     With rho_o = 1 / V_o, no allocation has a largest rho T below L, the largest over apps of the least rho_o. The model
-    counts in units of L, and does not tell apart what is below it: its coefficients are as near to 1 as they can be.
-    Nor does it tell apart what is above `WIDEST` L: an optimum beyond that is a lower bound only.
+    counts in units of L and treats smaller values as L, so that its coefficients are close to 1. It also treats
+    values above `WIDEST` L as equal: an optimum beyond that is only a lower bound.
 
         rho_i = sum over its bundles of rho_o x_o,  sum of min(max(rho_o / L, 1), WIDEST) x_o <= u,  u >= 1,  T = L u.
 
     Parameters
     ----------
-    block : Pyomo
+    block : Block
         Block with Set `apps`.
     options : mapping of tuple of int to Option
-        Bundle of every index of `give`, each worth more than 0.
+        Bundle of each index of `give`, with a value above 0.
     give : Pyomo
-        Var, 1 for the bundle that an app gets.
+        Variable that is 1 for the bundle of each app.
     """
     terms: dict[int, list[tuple[float, Pyomo]]] = {i: [] for i in block.apps}
     for key, item in options.items():
@@ -51,8 +51,8 @@ def hint_goal(block: Pyomo) -> None:
 
     Parameters
     ----------
-    block : Pyomo
-        With the components of `add_goal`.
+    block : Block
+        Block with the components of `add_goal`.
     """
     block.level.set_value(1.0, skip_validation=True)
     largest = max(value(block.rho[i]) for i in block.apps)

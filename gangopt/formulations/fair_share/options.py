@@ -1,4 +1,4 @@
-"""What an app can be given: a count of GPUs at a level and place, and what it is then worth; useless ones left out."""
+"""Bundles that an app can be given: a number of GPUs at a level and place, with its value."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Option(NamedTuple):
     gpus : int
         GPUs given.
     value : float
-        V = 1 / rho with them.
+        V = 1 / rho with the bundle.
     """
 
     app: int
@@ -46,36 +46,36 @@ class Option(NamedTuple):
 
 
 def options_of(market: Market, least: Sequence[float] | None = None, *, anywhere: bool = False) -> list[list[Option]]:
-    """Return the bundles of each app that no other bundle makes useless.
+    """Return the useful bundles of each app.
 
-    Left out are bundles that one of no more GPUs, at a wider level that contains the place, makes as valuable: the
-    wider one takes no room that the narrower would not take.
+    A bundle is left out if another with at most as many GPUs, at a wider level that contains its place, has at least
+    the same value: the wider bundle only uses room that the narrower one would use, too.
 
     Parameters
     ----------
     market : Market
         Apps and GPUs.
     least : sequence of float or None, optional
-        A value for each app; only bundles worth at least as much are returned.
+        Least value of the returned bundles, for each app.
     anywhere : bool, optional
-        Only the largest machine and rack, which stand for all where no app holds GPUs.
+        Whether to consider only the largest machine and rack, which represent all if no app holds GPUs.
 
     Returns
     -------
     list of list of Option
-        For each app, the empty bundle first if it is worth enough, then by level from the widest, place and count.
+        For each app, the empty bundle if its value suffices, then by level from the widest, place and count.
 
     Raises
     ------
     OutOfTime
-        If a model is built within a time limit that is over.
+        If the time limit for building the model is over.
     """
     every = []
     for app in range(len(market.apps)):
         require_time()
         nothing = market.value(app, np.zeros_like(market.gpus))
         mine = [Option(app, CLUSTER, 0, 0, nothing)]
-        # best[place][count] of the next wider level: what the count in the place is worth, or anywhere around it
+        # best[place][count] of the next wider level: value of the count in the place or anywhere around it
         best = {0: np.full(market.total_gpus + 1, nothing)}
         for level in (CLUSTER, RACK, MACHINE):
             room = market.in_places(level, market.gpus)
@@ -94,25 +94,25 @@ def options_of(market: Market, least: Sequence[float] | None = None, *, anywhere
 
 
 def _values(market: Market, app: int, level: int, room: int) -> Floats:
-    """Return V of 0 to `room` GPUs in one place of a level; it does not fall with the count."""
+    """Return V of 0 to `room` GPUs in one place of a level; it does not decrease with the count."""
     table = market.values[app][level]
     return np.asarray(table[np.minimum(np.arange(room + 1), len(table) - 1)])
 
 
 def cheapest(options: Sequence[Sequence[Option]], thresholds: Sequence[float]) -> list[list[Option]]:
-    """Keep, of each app, place and threshold, the smallest bundle worth at least the threshold.
+    """Keep, for each app, place and threshold, the smallest bundle with at least this value.
 
     Parameters
     ----------
     options : sequence of sequence of Option
-        Of `options_of`.
+        Bundles of each app, from `options_of`.
     thresholds : sequence of float
-        Values of interest.
+        Values to distinguish.
 
     Returns
     -------
     list of list of Option
-        In the order of `options`; bundles worth less than every threshold are left out.
+        In the order of `options`, without bundles below all thresholds.
     """
     kept = []
     for mine in options:
@@ -127,21 +127,21 @@ def cheapest(options: Sequence[Sequence[Option]], thresholds: Sequence[float]) -
 
 
 def require_option(market: Market, options: Sequence[Sequence[Option]], needed: str = "a value above 0") -> None:
-    """Refuse apps that nothing on offer can give what they need.
+    """Check that each app has at least one bundle.
 
     Parameters
     ----------
     market : Market
         Apps and GPUs.
     options : sequence of sequence of Option
-        Bundles of each app that do.
+        Bundles of each app that are good enough.
     needed : str, optional
-        What the message calls it.
+        Description of good enough, for the message.
 
     Raises
     ------
     InfeasibleError
-        Naming the first such app.
+        If some app has none.
     """
     for app, mine in zip(market.apps, options, strict=True):
         if not mine:
@@ -149,7 +149,7 @@ def require_option(market: Market, options: Sequence[Sequence[Option]], needed: 
 
 
 def best_inside(market: Market, options: Sequence[Sequence[Option]], given: Sequence[Sequence[int]]) -> list[Option]:
-    """Return, for each app, the most valuable of its bundles that lies inside what an allocation gives it.
+    """Return, for each app, its most valuable bundle that its GPUs in an allocation contain.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def best_inside(market: Market, options: Sequence[Sequence[Option]], given: Sequ
     Returns
     -------
     list of Option
-        Without the apps that none of their bundles fits; of equal values the first.
+        One bundle for each app that has one; ties go to the first.
     """
     chosen = []
     for mine, row in zip(options, np.asarray(given, dtype=np.int64), strict=True):
@@ -174,10 +174,10 @@ def best_inside(market: Market, options: Sequence[Sequence[Option]], given: Sequ
 
 
 def given_counts(market: Market, chosen: Sequence[Option]) -> tuple[tuple[int, ...], ...]:
-    """Return GPUs of each app on each machine for bundles that fit together.
+    """Return the GPUs of each app on each machine for bundles that fit together.
 
-    Machine bundles first, then those of a rack, then the others; inside a rack or the cluster, machines are emptied
-    in their order.
+    Machine bundles are placed first, then those of a rack, then the others. Inside a rack or the cluster, machines are
+    used in order of index.
 
     Parameters
     ----------

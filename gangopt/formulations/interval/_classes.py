@@ -1,4 +1,4 @@
-"""Form `classes` of `interval`: pieces on classes of equal servers; forgets which server, so it is a bound."""
+"""Formulation `classes` of `interval`: pieces on classes of equal servers; the optimum is a bound."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Classes(IntervalFormulation):
     Raises
     ------
     ModelTooLargeError
-        If the block would have too many columns.
+        If the model would have too many columns.
     """
 
     name = "classes"
@@ -98,12 +98,12 @@ classes = Classes()
 
 
 def count_pieces(data: IntervalData) -> int:
-    """Return how many pieces on classes of servers the form has.
+    """Return the number of variables of `classes` for pieces.
 
     Parameters
     ----------
     data : IntervalData
-        What can be chosen.
+        Choices of the jobs.
     """
     return sum(len(pieces) for mine in data.choices for item in mine for pieces in item.pieces)
 

@@ -1,4 +1,4 @@
-"""Form `joint` of `interval`: configurations, levels and what every server holds of every job, in one model."""
+"""Formulation `joint` of `interval`: configurations, levels and the pieces of each job on each server."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gangopt.instances.interval.instance import IntervalInstance, IntervalSoluti
 __all__ = ["Joint", "count_columns", "joint"]
 
 MAX_COLUMNS = 200_000
-"""Most columns of this formulation, which is for small cases."""
+"""Largest number of columns of this formulation, which is for small instances."""
 
 Configuration = tuple[int, int, int]
 """Job, parameter servers, workers."""
 
 
 class Joint(IntervalFormulation):
-    r"""Configurations, levels and the pieces of every job on every server.
+    r"""Configurations, levels and the pieces of each job on each server.
 
     Binary z_jpwl says that job j has p parameter servers, w workers and the transfer time t_l of that configuration,
     u_j that it is paused, y_jpwkxy that server k holds x and y of them.
@@ -35,8 +35,8 @@ class Joint(IntervalFormulation):
         \sum_{xy:\ \tau_{jpw}(x,y) > t_l} y_{jpwkxy} \le \sum_{m > l} z_{jpwm},\quad
         \sum_{jpwxy} d_j^r(x,y)\,y_{jpwkxy} \le C_k^r
 
-    The last but one, with no level left out on the right, also keeps pieces of a configuration away unless the job has
-    it. Minimise.
+    The row of the levels, with all levels on the right, also forbids pieces of configurations that the job does not
+    have. Minimise.
 
     Public components: Var `level` [job, p, w, level], Var `piece` [job, p, w, server, x, y], Var `paused` [job],
     Expressions `objective_value`, `completion_time`, `workers` and `parameter_servers` [job].
@@ -44,7 +44,7 @@ class Joint(IntervalFormulation):
     Raises
     ------
     ModelTooLargeError
-        If the block would have too many columns.
+        If the model would have too many columns.
     """
 
     name = "joint"
@@ -89,12 +89,12 @@ joint = Joint()
 
 
 def count_columns(data: IntervalData) -> int:
-    """Return how many columns the form has.
+    """Return the number of columns of `joint`.
 
     Parameters
     ----------
     data : IntervalData
-        What can be chosen.
+        Choices of the jobs.
     """
     sizes = [len(item.servers) for item in data.placement.classes]
     pieces = sum(
@@ -106,7 +106,7 @@ def count_columns(data: IntervalData) -> int:
 
 
 def _configurations(data: IntervalData) -> dict[Configuration, list[Choice]]:
-    """Return the levels of every configuration, ascending."""
+    """Return the levels of each configuration, ascending."""
     found: dict[Configuration, list[Choice]] = {}
     for mine in data.choices:
         for item in mine:
@@ -155,7 +155,7 @@ def _add_levels(block: Pyomo, data: IntervalData, configurations: dict[Configura
         held.setdefault((j, p, w, k), []).append(((x, y), variable))
 
     def within(_: Pyomo, j: int, p: int, w: int, k: int, n: int) -> Pyomo:
-        """Pieces that level n - 1 does not allow need a level from n on; n = 0 is every piece."""
+        """Require a level of at least n for pieces that level n - 1 does not allow; n = 0 is for all pieces."""
         levels = configurations[j, p, w]
         c = data.placement.class_of[k]
         allowed = set(levels[n - 1].pieces[c]) if n else set()

@@ -1,4 +1,4 @@
-"""What both forms of `interval` begin with: one configuration and level a job, or a pause; and the objective."""
+"""Choices of the formulations of `interval`: one configuration and level per job, or a pause; and the objective."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ Pieces = list[tuple[int, int, int]]
 
 
 def key_of(choice: Choice) -> Key:
-    """Return the index of a choice in the Var `level`."""
+    """Return the index of a choice in `level`."""
     return choice.job, choice.ps, choice.workers, choice.level
 
 
 def add_choices(block: Pyomo, instance: IntervalInstance, data: IntervalData) -> None:
-    """Add Vars `level` and `paused`, the rule that every job has one of them, and the Expressions of the forms.
+    """Add Vars `level` and `paused`, the rows that choose one of them for each job, and the Expressions.
 
     Parameters
     ----------
-    block : object
-        ConcreteModel, Block or member of an indexed Block.
+    block : Block
+        Block to extend.
     instance : IntervalInstance
-        The interval.
+        Servers and jobs.
     data : IntervalData
-        Its choices.
+        Choices of the jobs.
     """
     J = len(data.choices)
     block.jobs = RangeSet(0, J - 1)
@@ -74,14 +74,14 @@ def add_choices(block: Pyomo, instance: IntervalInstance, data: IntervalData) ->
 
 
 def chosen(block: Pyomo, instance: IntervalInstance) -> AllocationSolution:
-    """Return the tasks that the values of a block say; a paused job has its smallest configuration.
+    """Return the tasks given by a block; a paused job has its smallest configuration.
 
     Parameters
     ----------
-    block : object
-        Block with `level`.
+    block : Block
+        Block with `level`, whose variables have values.
     instance : IntervalInstance
-        The interval.
+        Servers and jobs.
     """
     ps, workers = instance.smallest.ps.tolist(), instance.smallest.workers.tolist()
     for (j, p, w, _), variable in block.level.items():
@@ -91,16 +91,16 @@ def chosen(block: Pyomo, instance: IntervalInstance) -> AllocationSolution:
 
 
 def solution_of(instance: IntervalInstance, allocation: AllocationSolution, held: Sequence[Pieces]) -> IntervalSolution:
-    """Return the Solution of an allocation and the pieces of every job; a job without pieces is paused, with a reason.
+    """Return the solution with an allocation and the pieces of each job; a job without pieces is paused.
 
     Parameters
     ----------
     instance : IntervalInstance
-        The interval.
+        Servers and jobs.
     allocation : AllocationSolution
-        Tasks of every job.
+        Tasks of each job.
     held : sequence of Pieces
-        Pieces of every job.
+        Pieces of each job.
     """
     pieces = tuple(map(tuple, held))
     reasons = paused_reasons(instance.placement_of(allocation), pieces)
@@ -108,14 +108,14 @@ def solution_of(instance: IntervalInstance, allocation: AllocationSolution, held
 
 
 def hint_choices(block: Pyomo, data: IntervalData, solution: IntervalSolution) -> list[tuple[Choice, Pieces]] | None:
-    """Set `level` and `paused`, and return the choice and pieces of every placed job; None if a job has no such choice.
+    """Set `level` and `paused`, and return choice and pieces of each placed job; None if a job has no such choice.
 
     Parameters
     ----------
     block : Block
         Block with `level` and `paused`.
     data : IntervalData
-        The choices that the block was filled with.
+        Choices that the block was filled with.
     solution : IntervalSolution
         A feasible solution.
     """
@@ -135,7 +135,7 @@ def hint_choices(block: Pyomo, data: IntervalData, solution: IntervalSolution) -
 
 
 def _replacement(data: IntervalData, j: int, pieces: Pieces) -> tuple[Choice, Pieces] | None:
-    """Return the cheapest choice that taking tasks from the last servers makes, with its pieces."""
+    """Return the cheapest choice reached by removing tasks from the last servers, with its pieces."""
     total_ps, total_workers = sum(x for _, x, _ in pieces), sum(y for _, _, y in pieces)
     best: tuple[Choice, Pieces] | None = None
     for choice in data.choices[j]:

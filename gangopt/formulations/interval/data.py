@@ -1,4 +1,4 @@
-"""What the joint forms of `interval` choose from: configurations, the levels of each, and the pieces at each level."""
+"""Data of the formulations of `interval`: configurations, their levels, and the pieces of each level."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base.types import Floats
 from gangopt.formulations.deadline import require_time
 from gangopt.formulations.placement.data import JobData, Level, PlacementData, levels_of
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.instances.interval.times import transfer_parts
 
 __all__ = ["Choice", "IntervalData", "choices_of"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,11 +27,11 @@ class Choice:
     ps, workers : int
         Tasks.
     level : int
-        Number of the transfer time among those of the configuration, ascending.
+        Index of the transfer time among those of the configuration, ascending.
     seconds : float
         Completion time T_j.
     pieces : tuple of tuple of tuple of int
-        For every class of equal servers the pieces (ps, workers) that may be used.
+        For each class of equal servers, the allowed pieces (ps, workers).
     """
 
     job: int
@@ -46,36 +44,36 @@ class Choice:
 
 @dataclass(frozen=True)
 class IntervalData:
-    """An instance in the smallest whole numbers, with everything that a job can choose.
+    """An instance in small integers, with all choices of the jobs.
 
     Attributes
     ----------
     placement : PlacementData
-        Servers by class, and demands.
+        Servers by class, and demands of the jobs.
     choices : tuple of tuple of Choice
-        Of every job, by parameter servers, workers and level.
+        Choices of each job, by parameter servers, workers and level.
     """
 
     placement: PlacementData
     choices: tuple[tuple[Choice, ...], ...]
 
     def within(self, instance: IntervalInstance, objective: float) -> IntervalData:
-        """Return the data without the choices that no solution better than a known one can make.
+        """Return the data without choices that only occur in solutions worse than a known one.
 
-        Where the known solution pauses no job, a better one does not either, so every job costs at least its cheapest
-        choice. What the objective leaves above the sum of these is all that one job can cost more.
+        If the known solution pauses no job, a better one does not either, so each job costs at least its cheapest
+        choice. The objective less the sum of these is the most that one job can cost beyond its cheapest choice.
 
         Parameters
         ----------
         instance : IntervalInstance
-            The interval.
+            Servers and jobs.
         objective : float
-            Of the known solution.
+            Objective of the known solution.
 
         Returns
         -------
         IntervalData
-            The same where the known solution pauses a job.
+            Unchanged if the known solution pauses a job.
         """
         if instance.fewest_paused or objective >= instance.pause_cost or not all(self.choices):
             return self
@@ -90,16 +88,16 @@ class IntervalData:
 
 
 def choices_of(instance: IntervalInstance) -> IntervalData:
-    """Return everything that each job can choose and that no smaller configuration makes pointless.
+    """Return the choices of each job that no smaller configuration dominates.
 
-    Taking tasks away from a placed job frees resources and leaves it with at most the fitted time of what is left. So a
-    configuration at a transfer time is left out if a configuration with no more tasks of either kind has a fitted time
-    that is no longer.
+    Removing tasks from a placed job frees resources, and its time is then at most the fitted time of the remaining
+    tasks. So a configuration at a transfer time is left out if one with no more tasks of either kind has at most its
+    fitted time.
 
     Parameters
     ----------
     instance : IntervalInstance
-        The interval.
+        Servers and jobs.
     """
     data = PlacementData.of(instance.template)
     cache: dict[JobData, list[Level]] = {}
@@ -115,7 +113,7 @@ def _choices(
     instance: IntervalInstance,
     data: PlacementData,
     j: int,
-    fitted: FloatArray,
+    fitted: Floats,
     cache: dict[JobData, list[Level]],
 ) -> list[Choice]:
     smaller = _least_of_smaller(fitted)
@@ -135,8 +133,8 @@ def _choices(
     return found
 
 
-def _least_of_smaller(fitted: FloatArray) -> FloatArray:
-    """Return at [p, w] the least fitted time of a configuration with no more tasks of either kind and fewer in all."""
+def _least_of_smaller(fitted: Floats) -> Floats:
+    """Return at [p, w] the least fitted time of configurations with fewer tasks, and no more of either kind."""
     least = np.minimum.accumulate(np.minimum.accumulate(fitted, axis=0), axis=1)
     smaller = np.full_like(fitted, np.inf)
     smaller[1:, :] = least[:-1, :]
@@ -145,9 +143,9 @@ def _least_of_smaller(fitted: FloatArray) -> FloatArray:
 
 
 def _relative(job: JobData, ps: int, workers: int) -> JobData:
-    """Return a job with other tasks whose transfer times are relative, so that jobs of equal tasks share their levels.
+    """Return a job with other tasks and relative transfer times, so that jobs with equal tasks share their levels.
 
-    Only their ratio to the full transfer time counts, and size and bandwidths cancel out of it but for b / B.
+    Only the ratio to the full transfer time matters, from which size and bandwidths cancel out except for b / B.
     """
     return dataclasses.replace(
         job,

@@ -1,6 +1,7 @@
-"""Formulations of `network_placement`: where the workers and parameter servers of one job go.
+"""Formulations of `network_placement`: the machines of the workers and parameter servers of one job.
 
-`level` is a packing between two levels, which `set_levels` moves; `literal` is the published program made linear.
+`level` is a packing for loads between two bounds, which `set_levels` moves; `literal` is the published program,
+linearised.
 """
 
 from gangopt.formulations.network_placement._level import Level, level, set_levels

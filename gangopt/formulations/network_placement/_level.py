@@ -1,15 +1,15 @@
-r"""Form `level` of `network_placement`: a packing whose capacities follow from the level T.
+r"""Formulation `level` of `network_placement`: a packing whose capacities follow from the largest load T.
 
-With w_i workers on machine i, T_i <= T says how much of the model the machine may hold:
+With w_i workers on machine i, T_i <= T limits the part S_i of the model that the machine may hold:
 
 .. math::
 
     S_i \le \frac{T - t_i - M w_i}{W - 2 w_i} \;(2 w_i < W), \qquad
     S_i \ge \frac{t_i + M w_i - T}{2 w_i - W} \;(2 w_i > W), \qquad T \ge t_i + M w_i \;(2 w_i = W)
 
-so at a fixed T the decision is a packing with a choice of capacity. Between two levels, T = L + (rise), and products
-of the rise with the binaries that choose w_i are made linear by the binaries' convex hull; the narrower the levels, the
-tighter the relaxation, and at equal levels it is the pure packing. Parameter servers of equal size are merged.
+so for a fixed T the problem is a packing with a choice of capacities. Between two bounds on T, T = L + rise, and
+products of the rise with the binaries that choose w_i are linearised by their convex hull. The closer the bounds, the
+tighter the relaxation; with equal bounds it is the pure packing. Parameter servers of equal size are merged.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from gangopt.instances.network_placement.instance import (
 __all__ = ["Level", "level", "server_classes", "set_levels"]
 
 _SMALLEST = 2e-9
-"""Shares of the model below which a share counts as 0."""
+"""Shares of the model below this one count as 0."""
 
 
 def server_classes(instance: NetworkPlacementInstance) -> list[tuple[float, list[int]]]:
-    """Return (size in MiB, parameter servers of this size), from the largest size to the least."""
+    """Return (size in MiB, parameter servers of this size), largest size first."""
     members: dict[float, list[int]] = {}
     for j, size in enumerate(instance.ps_sizes.tolist()):
         members.setdefault(size, []).append(j)
@@ -59,7 +59,7 @@ def server_classes(instance: NetworkPlacementInstance) -> list[tuple[float, list
 
 @dataclass(frozen=True, eq=False)
 class Level(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
-    """The packing between two levels.
+    """Packing for a load between two bounds.
 
     Public components, for a parent that couples blocks: Vars `choose` [machine, w] (1 if the machine gets w workers),
     `place` [machine, class] (parameter servers of a size class), `rise` [machine, w] (model sizes by which T is above
@@ -70,15 +70,15 @@ class Level(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
     Attributes
     ----------
     lowest, highest : float or None
-        Levels between which the optimum lies, MiB per iteration; None for max t_i and for max t_i + M W, which no
-        load exceeds: w (M - S) + S (W - w) is bilinear and at most M W at the corners.
+        Bounds on the optimum in MiB per iteration; None for max t_i and max t_i + M W. No load exceeds the latter,
+        as w (M - S) + S (W - w) is bilinear and at most M W at the corners.
     machines : sequence of int or None
         Machines that may host a task; None for all.
 
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "level"
@@ -126,7 +126,7 @@ class Level(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
         )
 
     def _read(self, block: Pyomo, instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
-        """Return the Solution that the values of `choose` and `place` say.
+        """Return the solution given by `choose` and `place`.
 
         A machine takes the worker count of its largest binary; servers of a class take their machines in
         ascending order.
@@ -144,7 +144,7 @@ class Level(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
         return NetworkPlacementSolution(tuple(workers), tuple(hosts))
 
     def _hint(self, block: Pyomo, instance: NetworkPlacementInstance, solution: NetworkPlacementSolution) -> None:
-        """Set every variable to a Solution, for a warm start."""
+        """Set every variable to a solution, for a warm start."""
         lowest = value(block.lowest)
         rise = max(0.0, float(machine_loads(instance, solution).max()) - lowest) / instance.model_size
         for (i, w), variable in block.choose.items():
@@ -199,7 +199,7 @@ def _add_packing(
     classes: list[tuple[float, list[int]]],
     by_machine: dict[int, list[int]],
 ) -> None:
-    """Add the rows in which T stands, all in units of the model size M.
+    """Add the rows that contain T, in units of the model size M.
 
     The share of option (i, w) is (L - t_i - M w) / (M |W - 2 w|), with 1 for |W - 2 w| = 0.
     """
@@ -266,24 +266,24 @@ def _add_packing(
 
 
 def set_levels(block: Pyomo, instance: NetworkPlacementInstance, lowest: float, highest: float) -> None:
-    """Move a filled Block to other levels by changing its Params `lowest`, `width` and `share`; nothing is rebuilt.
+    """Change the bounds of a filled block through its Params `lowest`, `width` and `share`, without rebuilding it.
 
     Parameters
     ----------
-    block : Pyomo
+    block : Block
         A filled Block.
     instance : NetworkPlacementInstance
         Machines and job.
     lowest, highest : float
-        The levels, MiB per iteration; equal ones make the pure packing at this level.
+        Bounds in MiB per iteration; equal bounds give the pure packing.
     """
     size, total = instance.model_size, instance.workers
     keys = list(block.share)
     machines, counts = np.array(keys).T
-    # written as a difference over M first: levels and traffic may be far larger than the model
+    # subtract before dividing by M: bounds and traffic may be far larger than the model
     room = (lowest - instance.traffic[machines]) / size - counts
     share = room / np.maximum(1, np.abs(total - 2 * counts))
-    # HiGHS drops entries this small; left to it, that would be a difference between the model and what is solved
+    # HiGHS drops entries this small, so drop them from the model, too
     share[np.abs(share) < _SMALLEST] = 0.0
     block.share.store_values(dict(zip(keys, share.tolist(), strict=True)))
     block.lowest.set_value(lowest)

@@ -1,4 +1,4 @@
-r"""Form `literal` of `network_placement`: the published program with its products made linear.
+r"""Formulation `literal` of `network_placement`: the published program, linearised.
 
 .. math::
 
@@ -47,7 +47,7 @@ class Literal(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
     Raises
     ------
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
 
     References
     ----------
@@ -112,7 +112,7 @@ class Literal(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
             block.objective_value = Expression(expr=block.largest_load)
 
     def _read(self, block: Pyomo, instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
-        """Return the Solution that the values of `workers` and `place` say; a server is where its binary is largest."""
+        """Return the solution given by `workers` and `place`; a server is on the machine with its largest binary."""
         machines = range(len(instance.machines))
         hosts = []
         for j in range(len(instance.ps_sizes)):
@@ -121,7 +121,7 @@ class Literal(Formulation[NetworkPlacementInstance, NetworkPlacementSolution]):
         return NetworkPlacementSolution(tuple(round(value(block.workers[i])) for i in machines), tuple(hosts))
 
     def _hint(self, block: Pyomo, instance: NetworkPlacementInstance, solution: NetworkPlacementSolution) -> None:
-        """Set every variable to a Solution, for a warm start."""
+        """Set every variable to a solution, for a warm start."""
         for i, count in enumerate(solution.workers):
             block.workers[i].set_value(count, skip_validation=True)
             for j, host in enumerate(solution.ps_hosts):
@@ -139,12 +139,12 @@ def add_resource_capacity(
     workers: dict[int, list[tuple[float, Pyomo]]],
     servers: dict[int, list[Pyomo]],
 ) -> None:
-    """Add Set `resources` and `resource_capacity` [machine, resource]: demand of the tasks at most what is free.
+    """Add Set `resources` and `resource_capacity` [machine, resource]: the tasks take at most the free amount.
 
     Parameters
     ----------
-    block : Pyomo
-        Block.
+    block : Block
+        Block to extend.
     instance : NetworkPlacementInstance
         Machines and job.
     workers : dict of int to list of tuple of float and Pyomo
@@ -161,7 +161,7 @@ def add_resource_capacity(
 
     def rule(_: Pyomo, i: int, name: str) -> Pyomo:
         r = position[name]
-        # a capacity of 0 would make the row's scale 1; otherwise rows are shares of the capacity
+        # rows are in shares of the capacity, unless it is 0
         limit = float(free[i, r]) or 1.0
         coefs = [demand_w[r] * c / limit for c, _ in workers[i]] + [demand_p[r] / limit] * len(servers[i])
         body = linear(coefs, [v for _, v in workers[i]] + servers[i])

@@ -1,7 +1,7 @@
-"""Formulations of `parameters`: which server holds which blocks, or parts of blocks.
+"""Formulations of `parameters`: the assignment of blocks, or parts of blocks, to servers.
 
-`assign` has every part of every block on every server, `groups` merges equal blocks and the servers that share cuts.
-The classes take the objective and the caps on the others.
+`assign` has a variable for each block and server, `groups` merges equal blocks and the servers that share split blocks.
+`Assign` and `Groups` take the objective to minimise and limits on the others.
 """
 
 from gangopt.formulations.parameters._assign import Assign, assign

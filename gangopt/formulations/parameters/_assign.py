@@ -1,11 +1,11 @@
-r"""Form `assign` of `parameters`: the parameters of every block on every server, and a binary for every part.
+r"""Formulation `assign` of `parameters`: the parameters of each block on each server, and a binary for each part.
 
 .. math::
 
     \min\; U - L \quad\text{with}\quad \sum_k a_{bk} = b,\quad y_{bk} \le a_{bk} \le b\, y_{bk},\quad
     L \le \sum_b a_{bk} \le U,\quad \sum_{bk} y_{bk} \le R
 
-The readable form: each of the three objectives is an Expression, and each can be capped instead.
+The readable formulation: each of the three objectives is an Expression, which can be minimised or limited.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ from gangopt.instances.parameters.instance import ParametersInstance, Parameters
 __all__ = ["OBJECTIVES", "Assign", "assign"]
 
 OBJECTIVES = ("size_difference", "requests", "request_difference")
-"""The three objectives by the names of the Expressions."""
+"""Objectives: names of Expressions."""
 
 
 @dataclass(frozen=True, eq=False)
 class Assign(Formulation[ParametersInstance, ParametersSolution]):
-    """The assignment of blocks and parts to servers.
+    """Assignment of blocks and their parts to servers.
 
     Public components, for a parent that couples blocks: Var `amount` [block, server] (in `unit` parameters), Var
     `present` [block, server]; Expressions `parameters_on` [server], `requests_on` [server], `size_difference`
-    (parameters), `requests`, `request_difference`, and `objective_value`, the one of the three that is to be minimised.
+    (parameters), `requests`, `request_difference`, and `objective_value`, the chosen one of the three, to be minimised.
     Blocks are indexed by label, servers from 0. `unit` is the sizes' common divisor if no block may be cut, else 1.
 
     Attributes
     ----------
     objective : str
-        Which of the three is `objective_value`.
+        Expression to minimise.
     requests : int, {'uncut'} or None
-        Most requests; `uncut` for as many as blocks, None for no limit.
+        Largest number of requests; `uncut` for the number of blocks, None for no limit.
     size_difference : int or None
         Largest size difference allowed, in parameters, None for no limit.
     request_difference : int or None
@@ -66,13 +66,13 @@ class Assign(Formulation[ParametersInstance, ParametersSolution]):
     Raises
     ------
     InputError
-        If the objective is unknown or a cap negative.
+        If the objective is unknown or a limit is negative.
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
 
     References
     ----------
-    Peng et al.: Optimus, EuroSys 2018, section 5.3, the three quantities that PAA keeps small.
+    Peng et al.: Optimus, EuroSys 2018, section 5.3.
     """
 
     name = "assign"
@@ -84,11 +84,11 @@ class Assign(Formulation[ParametersInstance, ParametersSolution]):
 
     def _fill(self, block: Pyomo, instance: ParametersInstance) -> None:
         if self.objective not in OBJECTIVES:
-            raise InputError(f"objective: {self.objective!r}, allowed: {', '.join(OBJECTIVES)}")
+            raise InputError(f"objective must be one of {', '.join(OBJECTIVES)} (got {self.objective!r})")
         limit = len(instance.sizes) if self.requests == "uncut" else self.requests
         for name, cap in (("requests", limit), *_caps(self.size_difference, self.request_difference)):
             if cap is not None and cap < 0:
-                raise InputError(f"{name}: {cap}, at least 0 is needed")
+                raise InputError(f"{name} must be >= 0 (got {cap})")
         require_size("parameters assign", 2 * len(instance.sizes) * instance.servers + 4)
         with PauseGC():
             _add_parts(block, instance, limit)
@@ -105,10 +105,10 @@ class Assign(Formulation[ParametersInstance, ParametersSolution]):
             block.objective_value = Expression(expr=block.component(self.objective))
 
     def _read(self, block: Pyomo, instance: ParametersInstance) -> ParametersSolution:
-        """Return the Solution that the values of `present` and `amount` say, in whole parameters.
+        """Return the solution given by `present` and `amount`, in integer parameters.
 
-        The parts are those that are present. Amounts are rounded, and then evened out among the parts present, since a
-        solver's amounts are good to its tolerance only and loads of whole parameters can be as even as fractional ones.
+        Amounts are rounded and then evened out among the parts present: a solver's amounts are only accurate to its
+        tolerance, and loads of integer parameters can be as even as fractional ones.
         """
         parts: list[dict[int, int]] = []
         for label, size in zip(instance.labels, instance.sizes.tolist(), strict=True):
@@ -124,7 +124,7 @@ class Assign(Formulation[ParametersInstance, ParametersSolution]):
         return ParametersSolution(tuple(tuple(item.items()) for item in parts))
 
     def _hint(self, block: Pyomo, instance: ParametersInstance, solution: ParametersSolution) -> None:
-        """Set every variable to what a Solution says, for a warm start."""
+        """Set every variable to a solution, for a warm start."""
         loads = [0] * instance.servers
         counts = [0] * instance.servers
         for label, parts in paced(zip(instance.labels, solution.parts, strict=True)):
@@ -205,7 +205,7 @@ def _add_extremes(block: Pyomo, instance: ParametersInstance) -> None:
 
 
 def _even_out(parts: list[dict[int, int]], servers: int) -> None:
-    """Shift parameters along shared blocks while a server can be relieved by one that has at least two fewer."""
+    """Shift parameters along shared blocks while a server can be relieved by one with at least two fewer."""
     cut = [item for item in parts if len(item) > 1]
     loads = [0] * servers
     for item in parts:
@@ -228,7 +228,7 @@ def _even_out(parts: list[dict[int, int]], servers: int) -> None:
 
 
 def _path(cut: list[dict[int, int]], loads: list[int], source: int) -> list[tuple[dict[int, int], int, int]]:
-    """Return (block, giver, taker) steps from a server to the least loaded one that it can relieve itself on."""
+    """Return the steps (block, giver, taker) from a server to the least loaded server reachable by shared blocks."""
     came: dict[int, tuple[dict[int, int], int]] = {}
     queue = deque([source])
     while queue:

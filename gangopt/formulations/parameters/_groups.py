@@ -1,4 +1,4 @@
-r"""Form `groups` of `parameters`: c cuts as p servers merged into p - c groups, equal blocks merged into counts.
+r"""Formulation `groups` of `parameters`: equal blocks merged, and p servers with c cuts merged into p - c groups.
 
 .. math::
 
@@ -38,12 +38,12 @@ from gangopt.instances.parameters.instance import ParametersInstance, Parameters
 __all__ = ["Groups", "groups"]
 
 OBJECTIVES = ("size_difference", "request_difference")
-"""The objectives that the model has, by the names of the Expressions."""
+"""Objectives: names of Expressions."""
 
 
 @dataclass(frozen=True, eq=False)
 class Groups(Formulation[ParametersInstance, ParametersSolution]):
-    """The grouped assignment with at most `cuts` cuts.
+    """Assignment of blocks to groups of servers, with at most `cuts` cuts.
 
     Public components, for a parent that couples blocks: Var `blocks_in_group` [size, group]; Expressions `total`
     [group] and `size_difference` (parameters), `objective_value`. Sizes are in parameters, groups count from 0. Without
@@ -53,21 +53,21 @@ class Groups(Formulation[ParametersInstance, ParametersSolution]):
     Attributes
     ----------
     cuts : int
-        C, from 0 to p - 1.
+        c, from 0 to p - 1.
     objective : str
-        Which Expression is `objective_value`; `request_difference` needs cuts = 0.
+        Expression to minimise; `request_difference` requires cuts = 0.
     size_difference : int or None
         Largest size difference allowed, in parameters, None for no limit.
     request_difference : int or None
-        Largest request difference allowed, None for no limit; needs cuts = 0.
+        Largest request difference allowed, None for no limit; requires cuts = 0.
 
     Raises
     ------
     InputError
-        If the objective is unknown, the number of cuts out of range, or the request difference asked for with cuts:
-        how a group is cut is not in the model.
+        If the objective is unknown, the number of cuts is out of range, or the request difference is used with cuts:
+        the model does not say how a group is cut.
     ModelTooLargeError
-        If there would be more columns than are built.
+        If the model would have too many columns.
     """
 
     name = "groups"
@@ -80,14 +80,12 @@ class Groups(Formulation[ParametersInstance, ParametersSolution]):
     def _fill(self, block: Pyomo, instance: ParametersInstance) -> None:
         if not 0 <= self.cuts < instance.servers:
             raise InputError(
-                f"cuts: {self.cuts}, 0 to {instance.servers - 1} are allowed on {instance.servers} servers"
+                f"cuts must be 0 to {instance.servers - 1} for {instance.servers} servers (got {self.cuts})"
             )
         if self.objective not in OBJECTIVES:
-            raise InputError(f"objective: {self.objective!r}, allowed: {', '.join(OBJECTIVES)}")
+            raise InputError(f"objective must be one of {', '.join(OBJECTIVES)} (got {self.objective!r})")
         if self.cuts and (self.objective == "request_difference" or self.request_difference is not None):
-            raise InputError(
-                f"cuts: {self.cuts}, the request difference is in form groups only without cuts; form assign has it"
-            )
+            raise InputError(f"request_difference requires cuts = 0 (got {self.cuts}); use formulation assign")
         count = Counter(instance.sizes.tolist())
         groups = instance.servers - self.cuts
         require_size("parameters groups", groups * (len(count) + self.cuts + 1) + 4)
@@ -121,9 +119,9 @@ class Groups(Formulation[ParametersInstance, ParametersSolution]):
             block.objective_value = Expression(expr=block.component(self.objective))
 
     def _read(self, block: Pyomo, instance: ParametersInstance) -> ParametersSolution:
-        """Return the Solution that the values of `blocks_in_group` say.
+        """Return the solution given by `blocks_in_group`.
 
-        Blocks of one size are handed to the groups in their order, then every group is cut over its servers.
+        Blocks of equal size go to the groups in order; then each group is cut over its servers.
         """
         groups = list(block.groups)
         queues = {
@@ -142,7 +140,7 @@ class Groups(Formulation[ParametersInstance, ParametersSolution]):
         return cut(instance, Assignment(servers, chosen, spread(totals, servers)))
 
     def _hint(self, block: Pyomo, instance: ParametersInstance, solution: ParametersSolution) -> None:
-        """Set every variable to what a Solution says, for a warm start."""
+        """Set every variable to a solution, for a warm start."""
         assignment = grouped(instance, solution, len(block.groups))
         held = Counter(zip(instance.sizes.tolist(), assignment.groups, strict=True))
         for (size, g), variable in block.blocks_in_group.items():
@@ -164,7 +162,7 @@ groups = Groups()
 
 
 def _add_loads(block: Pyomo, instance: ParametersInstance, units: list[int], members: dict[int, list[Pyomo]]) -> None:
-    """Add the largest and least load of a server, and the sizes of the groups where there are cuts."""
+    """Add the largest and the least load of a server and, with cuts, the sizes of the groups."""
     total, servers = instance.total // block.unit, instance.servers
     fair, short = -(-total // servers), total // servers
     block.most_loaded = Var(domain=NonNegativeIntegers, bounds=(fair, total))

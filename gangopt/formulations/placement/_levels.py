@@ -1,4 +1,4 @@
-"""Form `levels` of decision `placement`: pieces on classes of equal servers; forgets which server, so it is a bound."""
+"""Formulation `levels` of `placement`: pieces on classes of equal servers; the optimum is a bound."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ class Levels(LevelsFormulation):
         \sum_{jlxy} d_j^r(x,y)\,y_{jlcxy} \le n_c C_c^r,\quad
         \sum_{jlxy} f_k(d_j^r(x,y))\,y_{jlcxy} \le n_c,\quad k = 1, \dots, 4
 
-    with f_k(d) = d/C if (k+1) d/C is whole, else floor((k+1) d/C)/k, a dual feasible function: it sums to at most 1
-    over what a server can hold. A piece is there only if it fits the class, costs at most t_l and the rest of the job
-    can be made of such pieces. Minimise. The model does not know
+    with f_k(d) = d/C if (k+1) d/C is an integer, else floor((k+1) d/C)/k, a dual feasible function: its sum over
+    the pieces of a server is at most 1. Only pieces that fit the class, cost at most t_l and can be completed by such
+    pieces have a variable. Minimise. The model does not know
     which server of a class holds a piece, so its optimum is a bound, which a packing of the pieces may reach.
 
     Raises
     ------
     ModelTooLargeError
-        If the block would have too many columns.
+        If the model would have too many columns.
 
     References
     ----------
@@ -163,7 +163,7 @@ def _add_capacities(block: Pyomo, data: PlacementData) -> None:
 
 
 def chosen_pieces(block: Pyomo) -> ClassPieces:
-    """Return the pieces that the values of a block say: by job, (class, parameter servers, workers), with repeats."""
+    """Return the pieces given by a block: by job, (class, parameter servers, workers), with repetitions."""
     found: ClassPieces = {}
     for (j, _, c, x, y), variable in block.pieces.items():
         count = round(value(variable))

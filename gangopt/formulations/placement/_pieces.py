@@ -1,4 +1,4 @@
-"""Form `pieces` of decision `placement`: what every server holds of every job, and one level a job."""
+"""Formulation `pieces` of `placement`: the piece of each job on each server, and one level per job."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Index = tuple[int, int, int, int]
 
 
 class Pieces(LevelsFormulation):
-    r"""What every server holds of every job, and one level (transfer time) for each job.
+    r"""The piece of each job on each server, and one level (transfer time) per job.
 
     Binary y_jkxy says that server k holds x parameter servers and y workers of job j; z_jl that job j has the transfer
     time t_l; u_j that it is paused.
@@ -41,7 +41,7 @@ class Pieces(LevelsFormulation):
     Raises
     ------
     ModelTooLargeError
-        If the block would have too many columns.
+        If the model would have too many columns.
     """
 
     name = "pieces"
@@ -80,7 +80,7 @@ pieces = Pieces()
 
 
 def all_pieces(data: PlacementData, limits: Sequence[float | None]) -> list[Index]:
-    """Return every piece of cost within its job's limit on every server; a job without a limit has none."""
+    """Return the pieces of all jobs and servers with cost within the limit of the job, none without a limit."""
     by_class = [
         [
             [piece for piece in job.pieces(item.capacity) if job.cost(piece) <= limit] if limit is not None else []
@@ -94,7 +94,7 @@ def all_pieces(data: PlacementData, limits: Sequence[float | None]) -> list[Inde
 
 
 def add_pieces(block: Pyomo, data: PlacementData, pieces: Sequence[Index]) -> None:
-    """Add the pieces, the paused jobs, and the rules that hold whatever the levels are."""
+    """Add the pieces, the paused jobs and the rows that do not depend on levels."""
     block.piece = Var(pieces, domain=Binary)
     block.paused = Var(block.jobs, domain=Binary)
     of_job: dict[int, list[Index]] = {job.index: [] for job in data.jobs}

@@ -1,4 +1,4 @@
-"""Form `tasks` of decision `placement`: numbers of tasks for every server and job, with big-M transfer rows."""
+"""Formulation `tasks` of `placement`: numbers of tasks for each server and job, with big-M transfer rows."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from gangopt.instances.placement.solution import PlacementSolution
 __all__ = ["BigM", "Tasks", "tasks", "transfer_big_m"]
 
 LARGEST_TERM = 2.0**16
-"""Size of the longest transfer time in its rows: solvers let a row be off by 1e-6 or so, whatever its unit."""
+"""Longest transfer time in the scaled rows; solvers allow violations of about 1e-6, whatever the unit."""
 
 
 class BigM(NamedTuple):
-    """A constant that switches a row off, and where it comes from."""
+    """A constant that deactivates a row, with its derivation."""
 
     value: float
     origin: str
 
 
 def transfer_big_m(job: JobData, least: float, kind: str) -> BigM:
-    """Return the constant that switches a transfer row off.
+    """Return the constant that deactivates a transfer row.
 
-    With no task of the kind on a server, the row reads t >= full - M, where full is the time to all tasks of the other
-    kind; t >= least holds anyway, so M = full - least is enough.
+    With no task of the kind on a server, the row reads t >= full - M, where full is the transfer time with all tasks
+    of the other kind elsewhere. As t >= least holds anyway, M = full - least is enough.
 
     Parameters
     ----------
     job : JobData
         The job.
     least : float
-        Least transfer time in seconds of the job on the empty servers.
+        Least transfer time in seconds of the job on empty servers.
     kind : str
         `parameter_server` or `worker`.
 
@@ -78,7 +78,7 @@ class Tasks(PlacementFormulation):
     Raises
     ------
     ModelTooLargeError
-        If the block would have too many columns.
+        If the model would have too many columns.
 
     References
     ----------
@@ -104,7 +104,7 @@ class Tasks(PlacementFormulation):
             block.has_parameter_server = Var(*pairs, domain=Binary)
             block.has_worker = Var(*pairs, domain=Binary)
             block.placed = Var(block.jobs, domain=Binary)
-            # a column of its own, so that large charges are no part of an objective in which no job is paused
+            # a column of its own keeps large charges out of the objective where no job is paused
             block.paused = Var(block.jobs, domain=Binary)
             block.placed_or_paused = Constraint(block.jobs, rule=lambda b, j: b.placed[j] + b.paused[j] == 1)
             block.transfer_time = Var(block.jobs, domain=NonNegativeReals)
@@ -181,7 +181,7 @@ def _add_goal(block: Pyomo, instance: PlacementInstance, data: PlacementData) ->
 
 
 def _most_on(data: PlacementData) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the most parameter servers and the most workers of a job on a server of a class."""
+    """Return the largest numbers of parameter servers and workers of a job on a server of a class."""
     most = {}
     for job in data.jobs:
         for c, item in enumerate(data.classes):
@@ -191,7 +191,7 @@ def _most_on(data: PlacementData) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def _row_scale(job: JobData) -> float:
-    """Return the power of two by which the longest transfer time is about `LARGEST_TERM`; no digit of a row changes."""
+    """Return the power of two that scales the longest transfer time to about `LARGEST_TERM`, without rounding."""
     longest = max(job.sends(0), job.receives(0))
     return float(2.0 ** round(math.log2(LARGEST_TERM / longest)))
 

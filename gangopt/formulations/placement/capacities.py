@@ -1,4 +1,4 @@
-"""Capacity rows of pieces that know their class of servers, but not their server."""
+"""Capacity rows for pieces with a class of servers, but without a server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangopt.formulations.rows import at_most
 __all__ = ["add_class_capacities"]
 
 DUAL_FEASIBLE = range(1, 5)
-"""k of the dual feasible functions f_k."""
+"""Values of k in the dual feasible functions f_k."""
 
 
 def add_class_capacities(
@@ -21,23 +21,24 @@ def add_class_capacities(
     data: PlacementData,
     of_class: Sequence[Sequence[tuple[tuple[int, ...], Pyomo]]],
 ) -> None:
-    r"""Add what all servers of a class hold together: the plain rows and those of dual feasible functions.
+    r"""Add the joint capacities of the servers of a class: plain rows and those of dual feasible functions.
 
     .. math::
         \sum d^r y \le n_c C_c^r,\quad \sum f_k(d^r)\,y \le n_c,\quad k = 1, \dots, 4
 
-    with f_k(d) = d/C if (k+1) d/C is whole, else floor((k+1) d/C)/k, which sums to at most 1 over what a server holds.
+    with f_k(d) = d/C if (k+1) d/C is an integer, else floor((k+1) d/C)/k, whose sum over the pieces of a server is at
+    most 1.
 
     Public components: Constraints `class_capacity` [class, resource], `dual_feasible_capacity` [class, resource, k].
 
     Parameters
     ----------
-    block : object
+    block : Block
         Block with the Set `classes`.
     data : PlacementData
         Classes of servers.
     of_class : sequence of sequence of tuple of tuple of int and object
-        For every class its pieces: what one takes of every resource, and the Var that counts them.
+        For each class, its pieces: the demand of one for each resource, and the variable that counts them.
 
     References
     ----------
@@ -63,7 +64,7 @@ def add_class_capacities(
 
 
 def _dual_feasible(item: ServerClass, row: Sequence[tuple[int, Pyomo]], r: int, k: int) -> Iterator[tuple[int, Pyomo]]:
-    """Yield k C f_k(d), whole numbers, for the pieces of a capacity row; nothing if that row says the same."""
+    """Yield the integers k C f_k(d) for the pieces of a capacity row; nothing if that row is as strong."""
     whole = item.capacity[r]
     scaled = [
         (k * need if (k + 1) * need % whole == 0 else whole * ((k + 1) * need // whole), variable)

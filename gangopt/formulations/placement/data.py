@@ -1,4 +1,4 @@
-"""What the forms of `placement` are built from: jobs as plain numbers, classes of equal servers, pieces and levels."""
+"""Data of the formulations of `placement`: jobs, classes of equal servers, pieces and levels."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gangopt.instances.placement.instance import TRANSFERS_PER_STEP, PlacementIn
 __all__ = ["JobData", "Level", "PlacementData", "ServerClass", "levels_of"]
 
 Piece = tuple[int, int]
-"""Parameter servers and workers of one job that one server holds."""
+"""Numbers of parameter servers and workers of one job on one server."""
 
 
 @dataclass(frozen=True)
 class JobData:
-    """One job as plain numbers.
+    """Numbers of one job.
 
     Attributes
     ----------
@@ -27,17 +27,17 @@ class JobData:
     ps, workers : int
         p_j and w_j, tasks.
     ps_need, worker_need : tuple of int
-        Of one task by resource, in the counts of `PlacementData`.
+        Demand of one task by resource, in the units of `PlacementData`.
     size, ps_bandwidth, worker_bandwidth : float
         S_j (MB), B_j and b_j (MB/s).
     steps, compute : float
-        Q_j, and seconds of a step beside its transfers.
+        Q_j, and seconds of a step without its transfers.
     pause_charge : float
-        Seconds charged for the job if it is paused.
+        Charge in seconds if the job is paused.
     completion : bool
-        Whether the time to finish counts, not the transfer time.
+        Whether completion times count, not transfer times.
     hosts : bool
-        Whether both terms are charged on every host.
+        Whether both terms are charged on each host.
     """
 
     index: int
@@ -55,32 +55,32 @@ class JobData:
     hosts: bool
 
     def sends(self, workers: int) -> float:
-        """Return the seconds in which a parameter server reaches the workers that are not among `workers` with it."""
+        """Return the seconds to send from a parameter server to all workers but the `workers` on its server."""
         return self.size * (self.workers - workers) / (self.ps * self.ps_bandwidth)
 
     def receives(self, ps: int) -> float:
-        """Return the seconds in which a worker reaches the parameter servers that are not among `ps` with it."""
+        """Return the seconds to send from all parameter servers but the `ps` on its server to a worker."""
         return self.size * (self.ps - ps) / (self.ps * self.worker_bandwidth)
 
     def cost(self, piece: Piece) -> float:
-        """Return the transfer time in seconds of the slowest task of a piece that is not empty."""
+        """Return the transfer time in seconds of the slowest task of a nonempty piece."""
         ps, workers = piece
         sends = self.sends(workers) if ps or self.hosts else 0.0
         receives = self.receives(ps) if workers or self.hosts else 0.0
         return max(sends, receives)
 
     def need(self, piece: Piece) -> tuple[int, ...]:
-        """Return what a piece takes of every resource."""
+        """Return the demand of a piece for each resource."""
         return tuple([piece[0] * a + piece[1] * b for a, b in zip(self.ps_need, self.worker_need, strict=True)])
 
     def charge(self) -> tuple[float, float]:
-        """Return (a, c) so that a job with transfer time t that is placed costs a + c t seconds."""
+        """Return (a, c) such that the job costs a + c t seconds if it is placed with transfer time t."""
         if not self.completion:
             return 0.0, 1.0
         return self.steps * self.compute, self.steps * TRANSFERS_PER_STEP
 
     def pieces(self, capacity: Sequence[int]) -> list[Piece]:
-        """Return the pieces that fit a server alone, in ascending order."""
+        """Return the pieces that fit on an empty server, in ascending order."""
         found = []
         for x in range(self.ps + 1):
             left = [room - x * a for room, a in zip(capacity, self.ps_need, strict=True)]
@@ -99,9 +99,9 @@ class ServerClass:
     Attributes
     ----------
     servers : tuple of int
-        Their indices, ascending.
+        Indices of the servers, ascending.
     capacity : tuple of int
-        Of each by resource, in the counts of `PlacementData`.
+        Capacity of each server by resource, in the units of `PlacementData`.
     """
 
     servers: tuple[int, ...]
@@ -110,21 +110,21 @@ class ServerClass:
 
 @dataclass(frozen=True)
 class PlacementData:
-    """An instance in the smallest whole numbers, for models.
+    """An instance in small integers.
 
-    Amounts of a resource count in the greatest common divisor of all demands for it, capacities rounded down to it,
-    which changes no placement; resources that no task takes are left out.
+    Units of a resource are the greatest common divisor of all demands for it, and capacities are rounded down, which
+    does not change the feasible placements. Resources without demand are left out.
 
     Attributes
     ----------
     jobs : tuple of JobData
         In the order of the instance.
     classes : tuple of ServerClass
-        Servers of equal capacity, by the first server of each.
+        Servers of equal capacity, ordered by their first server.
     class_of : tuple of int
-        Index of the class of every server.
+        Index of the class of each server.
     resources : tuple of int
-        Index in the instance of every resource that some task takes.
+        Index in the instance of each resource with demand.
     """
 
     jobs: tuple[JobData, ...]
@@ -177,14 +177,14 @@ def _jobs(instance: PlacementInstance, used: np.ndarray, unit: np.ndarray) -> tu
 
 @dataclass(frozen=True)
 class Level:
-    """A transfer time that a job can have, and the pieces it may use then.
+    """A possible transfer time of a job, and the pieces that it may use.
 
     Attributes
     ----------
     time : float
         Seconds.
     pieces : tuple of tuple of Piece
-        For every class the pieces that cost at most `time` and whose rest can be made of such pieces.
+        For each class, the pieces that cost at most `time` and can be completed by such pieces.
     """
 
     time: float
@@ -192,22 +192,22 @@ class Level:
 
 
 def levels_of(job: JobData, classes: Sequence[ServerClass]) -> list[Level]:
-    """Return the transfer times that a job can have when it is alone, ascending; none if it fits nowhere.
+    """Return the possible transfer times of a job on empty servers, ascending; none if it does not fit.
 
-    The transfer time is the largest cost of a piece, so it is one of the costs of the pieces that fit some server. The
-    least is found by bisection, for the larger the time, the more pieces may be used.
+    A transfer time is the largest cost of a piece, so it is one of the costs of the pieces that fit some server. The
+    least one is found by bisection, as a larger time allows more pieces.
 
     Parameters
     ----------
     job : JobData
-        The job.
+        Job to place.
     classes : sequence of ServerClass
         Classes of equal servers.
 
     Returns
     -------
     list of Level
-        Level 0 has the least transfer time of the job on the empty servers.
+        Level 0 has the least transfer time.
     """
     require_time()
     fitting = [{piece: job.cost(piece) for piece in job.pieces(item.capacity)} for item in classes]
@@ -223,10 +223,10 @@ def levels_of(job: JobData, classes: Sequence[ServerClass]) -> list[Level]:
 
 
 class _Reach:
-    """Which numbers of tasks the pieces of at most a given cost add up to, with no more pieces than servers.
+    """Numbers of tasks that pieces of at most a given cost can add up to, with at most one piece per server.
 
-    A set of (parameter servers, workers) is the bits of one integer, bit x (2 w_j + 1) + y for (x, y): adding a piece
-    is a shift, and the space of w_j bits keeps a sum above w_j from being mistaken for the next row.
+    A set of (parameter servers, workers) is stored in the bits of an integer, bit x (2 w_j + 1) + y for (x, y). Adding
+    a piece is a shift, and the gap of w_j bits keeps sums above w_j out of the next row.
     """
 
     def __init__(
@@ -250,11 +250,11 @@ class _Reach:
                 self._set |= new
 
     def has(self, tasks: Piece) -> bool:
-        """Return whether so many tasks can be reached."""
+        """Return whether the pieces can add up to these tasks."""
         return bool(self._set >> (tasks[0] * self._stride + tasks[1]) & 1)
 
     def useful(self) -> tuple[tuple[Piece, ...], ...]:
-        """Return for every class the pieces whose rest can be reached."""
+        """Return, for each class, the pieces that other pieces can complete."""
         job = self._job
         return tuple(
             tuple((x, y) for x, y in pieces if self.has((job.ps - x, job.workers - y))) for pieces in self._pieces

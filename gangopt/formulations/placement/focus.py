@@ -1,4 +1,4 @@
-"""The objective of a model of `placement`, seen from a known placement: better numbers for the solver, same optimum."""
+"""Rescaling of the objective of a `placement` model around a known placement; the optimum is unchanged."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gangopt.instances.placement.instance import PlacementInstance
 __all__ = ["NEAR", "focus", "in_focus", "in_seconds", "sharpened"]
 
 UNITS = 1e4
-"""What a known objective becomes."""
+"""The known objective after rescaling."""
 
 BLIND = 1e-6
-"""Units: HiGHS may pass over a solution that is better by less."""
+"""HiGHS may miss solutions that are better by less than this many units."""
 
 PLAIN = 1e3
-"""Most that the charge for a paused job is, in known bounds, for a model to be left as it is."""
+"""Largest ratio of the charge for a paused job to the known bound at which a model is unchanged."""
 
 NEAR = 0.03
-"""Least share of the known objective at which what HiGHS does not see is too little to matter."""
+"""Least bound, as a share of the known objective, at which differences that HiGHS may miss do not matter."""
 
 
 def focus(
@@ -29,27 +29,27 @@ def focus(
     objective: float,
     bound: float,
 ) -> float | None:
-    r"""Let a model look for what is better than a known placement, in units of its objective.
+    r"""Rescale the objective of a model by a known placement if its coefficients differ too much.
 
-    A placement that pauses only the fewest jobs can be improved only by one that pauses as few: with the row
-    :math:`\sum_j u_j = \text{fewest}` (`fewest_paused`) the cost of pausing one more, which may be larger than the
-    times by many orders of magnitude, leaves the objective. A model whose numbers are not far apart is left alone.
+    A placement that pauses the fewest jobs can only be improved by another that does so. With the row
+    :math:`\sum_j u_j = \text{fewest}` (`fewest_paused`), the charge for pausing another job, which may exceed the
+    times by many orders of magnitude, drops out of the objective.
 
     Parameters
     ----------
-    model : object
-        Form `levels` or `pieces` with its Objective, which is replaced.
+    model : ConcreteModel
+        Model whose objective is replaced.
     instance : PlacementInstance
-        The placement.
+        Servers and jobs.
     objective : float
-        Of a known placement, above 0 s.
+        Objective of a known placement in seconds, above 0.
     bound : float
-        A known one, seconds.
+        Known bound in seconds.
 
     Returns
     -------
     float
-        Seconds in one unit of the new Objective; None if the model is left alone.
+        Seconds per unit of the new objective; None if the model is unchanged.
     """
     if objective < instance.pause_cost <= PLAIN * bound:
         return None
@@ -57,22 +57,24 @@ def focus(
 
 
 def in_focus(model: Pyomo, instance: PlacementInstance, objective: float) -> float:
-    """Do what `focus` says, however near the numbers are to each other.
+    """Rescale the objective of a model by a known placement; see `focus`.
 
-    A binary that alone costs more than the known placement costs twice as much as that instead, where no cost is
-    negative: no better placement has it either way, and costs of 1e15 leave rounding errors of a unit.
+    If no cost is negative, binaries that cost more than the known placement by themselves cost twice that placement
+    instead: no better placement uses them either way, and costs of 1e15 would cause rounding errors of a unit.
 
     Parameters
     ----------
-    model : object
-        Pyomo form with its Objective, which is replaced.
-    instance, objective : PlacementInstance or float
-        As `focus`.
+    model : ConcreteModel
+        Model whose objective is replaced.
+    instance : PlacementInstance
+        Servers and jobs.
+    objective : float
+        Objective of a known placement in seconds, above 0.
 
     Returns
     -------
     float
-        Seconds in one unit of the new Objective.
+        Seconds per unit of the new objective.
     """
     unit, whole = objective / UNITS, model.objective_value.expr
     if objective < instance.pause_cost:
@@ -96,23 +98,23 @@ def sharpened(
     *,
     agreed: bool,
 ) -> float | None:
-    """Bring a form that was solved alone in focus where its solution shows that numbers were too far apart.
+    """Rescale the objective of a solved model if its solution shows that coefficients differ too much.
 
     Parameters
     ----------
-    model : object
-        Pyomo form with its Objective, which is replaced.
+    model : ConcreteModel
+        Model whose objective is replaced.
     instance : PlacementInstance
-        The placement.
+        Servers and jobs.
     objective : float
-        Of the solution that was found, seconds.
+        Objective of the solution in seconds.
     agreed : bool
-        Whether the bound that was found with it is the same number.
+        Whether the bound found equals that objective.
 
     Returns
     -------
     float
-        Seconds in one unit of the new Objective; None if all is well.
+        Seconds per unit of the new objective; None if the model is unchanged.
     """
     apart = PLAIN * objective < instance.pause_cost
     if objective == 0 or (agreed and not apart):
@@ -121,14 +123,14 @@ def sharpened(
 
 
 def in_seconds(bound: float, unit: float | None) -> float:
-    """Return a bound of a model in focus in seconds; less what HiGHS may not have seen, where that matters.
+    """Convert a bound of a rescaled model to seconds, less the differences that HiGHS may miss if they matter.
 
     Parameters
     ----------
     bound : float
-        In units of the model's Objective.
+        Bound in units of the objective of the model.
     unit : float or None
-        What `focus` returned, seconds or None.
+        Result of `focus`: seconds per unit, or None.
     """
     if unit is None:
         return bound

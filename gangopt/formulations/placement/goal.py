@@ -1,4 +1,4 @@
-"""The objective of the forms of `placement`: times and charges, and the cost of pausing more than counting forces."""
+"""Objective of the formulations of `placement`: times and charges, and the cost of avoidable pauses."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def add_goal(
     coefficients: Sequence[float],
     variables: Sequence[Pyomo],
 ) -> None:
-    """Add what is minimised, and its two parts, which may be many orders of magnitude apart.
+    """Add the objective and its two parts, which may differ by many orders of magnitude.
 
     Public components: Expressions `objective_value` and `time_value` (seconds), and `jobs_paused`.
 
     Parameters
     ----------
-    block : object
-        Block with the variables of a form, of them `paused` [job].
+    block : Block
+        Block with the variables, including `paused` [job].
     instance : PlacementInstance
-        The placement.
+        Servers and jobs.
     coefficients, variables : sequence of float or sequence of object
-        Of the times of placed jobs and the charges of paused ones, seconds.
+        Terms of the times of placed jobs and the charges of paused ones, in seconds.
     """
     paused = list(block.paused.values())
     block.time_value = Expression(expr=linear(coefficients, variables))
@@ -50,18 +50,18 @@ def add_goal_of_levels(
     data: PlacementData,
     times: Sequence[Sequence[float]],
 ) -> None:
-    """Add the objective of a form that has Vars `paused` [job] and `level` [job, number]; as `add_goal`.
+    """Add the objective to a block with Vars `paused` [job] and `level` [job, number]; see `add_goal`.
 
     Parameters
     ----------
-    block : object
-        The block.
+    block : Block
+        Block to extend.
     instance : PlacementInstance
-        The placement.
+        Servers and jobs.
     data : PlacementData
-        The same in whole numbers.
+        The instance in integers.
     times : sequence of sequence of float
-        Transfer time of every level of every job, seconds.
+        Transfer time in seconds of each level of each job.
     """
     coefficients, variables = [job.pause_charge for job in data.jobs], list(block.paused.values())
     for job, of_job in zip(data.jobs, times, strict=True):

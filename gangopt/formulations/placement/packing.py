@@ -1,4 +1,4 @@
-"""Packing pieces that know their class of servers, but not their server."""
+"""Packing of pieces with a class of servers into servers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gangopt.formulations.placement.data import PlacementData
 __all__ = ["ClassPieces", "pack_pieces"]
 
 ClassPieces = dict[int, list[tuple[int, int, int]]]
-"""By job, its pieces (class, parameter servers, workers)."""
+"""Pieces (class, parameter servers, workers) by job."""
 
 Amounts = tuple[int, ...]
 
@@ -22,23 +22,23 @@ def pack_pieces(
 ) -> dict[int, tuple[tuple[int, int, int], ...]]:
     """Pack pieces into servers, class by class, by best fit with the largest first.
 
-    A piece's size is its largest share of a resource of its class; it goes to the server that is left with the least
-    room in sum of shares, ties to the lowest index. A job of which a piece finds no server is left out, and what its
-    other pieces had taken stays taken. Two pieces of a job on one server become one, which costs no more.
+    The size of a piece is its largest share of a resource of its class. It goes to the server with the least remaining
+    sum of shares, ties to the lowest index. A job with a piece that fits on no server is left out, but the room taken
+    by its other pieces stays taken. Two pieces of a job on one server are merged, which does not cost more.
 
     Parameters
     ----------
     data : PlacementData
-        The instance.
+        Servers and jobs.
     pieces : ClassPieces
-        By job, its pieces (class, parameter servers, workers).
+        Pieces (class, parameter servers, workers) by job.
     rng : numpy.random.Generator or None, optional
-        To vary the order: every size is multiplied by a random number from 0.7 to 1.3; None for the plain order.
+        Generator to vary the order: each size is multiplied by a random factor from 0.7 to 1.3; None for no variation.
 
     Returns
     -------
     dict
-        By job that was packed whole, its pieces (server, parameter servers, workers), servers ascending.
+        Pieces (server, parameter servers, workers) of the completely packed jobs, servers ascending.
     """
     failed: set[int] = set()
     found: dict[int, dict[int, tuple[int, int]]] = {j: {} for j in pieces}
@@ -65,7 +65,7 @@ def pack_pieces(
 
 
 class _Room:
-    """Free amounts of the servers of one class; servers with equal amounts are looked at once."""
+    """Free amounts of the servers of one class, grouped by equal amounts."""
 
     def __init__(self, servers: Sequence[int], capacity: Amounts, unit: Sequence[int]) -> None:
         self._unit = unit
@@ -76,7 +76,7 @@ class _Room:
         return sum(a / b for a, b in zip(free, self._unit, strict=True))
 
     def best_fit(self, need: Amounts) -> int | None:
-        """Take room from the fullest server that has it and return its index, None if none has."""
+        """Take room from the fullest server with enough of it and return its index, None if there is none."""
         best: tuple[float, int, Amounts] | None = None
         for free, servers in self._servers.items():
             if all(a >= b for a, b in zip(free, need, strict=True)):

@@ -1,6 +1,6 @@
-"""Formulations of `schedule`: which gangs run when.
+"""Formulations of `schedule`: the running times of gangs.
 
-`event` has the lengths of the sets that run between arrivals and completions, `slotted` a binary for every job and
+`event` has the running time of each set of gangs between arrivals and completions, `slotted` a binary for each job and
 slot.
 """
 

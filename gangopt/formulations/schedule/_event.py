@@ -1,4 +1,4 @@
-r"""Form `event` of `schedule`: how long each set of gangs runs, in order of completion and between arrivals.
+r"""Formulation `event` of `schedule`: running times of sets of gangs between arrivals and completions.
 
 .. math::
 
@@ -28,12 +28,12 @@ from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleS
 __all__ = ["MAX_SETS", "Event", "event", "time_unit"]
 
 MAX_SETS = 20_000
-"""Most sets of jobs that can run at once, over all epochs."""
+"""Largest number of sets of jobs that can run at once, over all epochs."""
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """Epochs in units of time, with the sets that can run in each."""
+    """Epochs with the sets of jobs that can run in each."""
 
     epochs: list[Epoch]
     sets: list[list[tuple[int, ...]]]
@@ -51,7 +51,7 @@ def _cells(instance: ScheduleInstance) -> _Cells:
         sets = maximal_sets(instance, epoch.jobs, room)
         if sets is None:
             raise ModelTooLargeError(
-                f"form schedule event: more than {MAX_SETS:,} sets of jobs can run at once in {instance.name}"
+                f"formulation schedule event: more than {MAX_SETS:,} sets of jobs can run at once in {instance.name}"
             )
         found.append(sets)
     return _Cells(cells, found)
@@ -71,10 +71,10 @@ def time_unit(instance: ScheduleInstance) -> float:
 
 
 class Event(Formulation[ScheduleInstance, ScheduleSolution]):
-    """The order of completions and the lengths of what runs between them.
+    """The order of completions and the running times of sets between them.
 
     Public components: Var `completes` [job, position], 1 if the job is the position-th to complete; Var `length`
-    [position, epoch, number of the set], in `time_unit`s, whole with a slot; Var `passed` [position, epoch], 1 if the
+    [position, epoch, number of the set], in `time_unit`, integer with a slot; Var `passed` [position, epoch], 1 if the
     completion of the position lies at or after the end of the epoch; Expression `completion` [position], in units from
     the first arrival; Expression `objective_value`, in s.
 
@@ -98,10 +98,10 @@ class Event(Formulation[ScheduleInstance, ScheduleSolution]):
             _add_objective(block, instance, cells)
 
     def _read(self, block: Pyomo, instance: ScheduleInstance) -> ScheduleSolution:
-        """Return the schedule that the values of `length` say, with every running time met exactly.
+        """Return the schedule given by `length`, with exact running times.
 
-        Stretches follow each other in order of epoch and position. A job leaves its sets once it has run for d_j; what
-        the solver's tolerances lack of that is added to the last stretch that has it.
+        Stretches are run in order of epoch and position. A job leaves its sets once it has run for d_j; time that is
+        missing because of solver tolerances is added to its last stretch.
         """
         cells, unit = _cells(instance), time_unit(instance)
         chosen = []
@@ -128,7 +128,7 @@ class Event(Formulation[ScheduleInstance, ScheduleSolution]):
         return ScheduleSolution(tuple(map(tuple, runs)))
 
     def _hint(self, block: Pyomo, instance: ScheduleInstance, solution: ScheduleSolution) -> None:
-        """Set every variable to a Solution, for a warm start; jobs are added to sets that have room for them."""
+        """Set every variable to a solution, for a warm start; jobs are added to sets with room for them."""
         cells, unit = _cells(instance), time_unit(instance)
         ends = np.array([runs[-1].end for runs in solution.runs])
         order = np.argsort(ends, kind="stable")
@@ -171,7 +171,7 @@ def _add_variables(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> N
     block.jobs = Set(initialize=list(instance.jobs))
     block.positions = Set(initialize=list(positions))
     block.epochs = Set(initialize=list(numbers))
-    # number -1 is time in which nothing runs
+    # set -1 is time in which nothing runs
     stretches = [(k, a, s) for k in positions for a in numbers for s in range(-1, len(cells.sets[a]))]
     block.stretches = Set(initialize=stretches, dimen=3)
     block.completes = Var(block.jobs, block.positions, domain=Binary)
@@ -207,7 +207,7 @@ def _add_order(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> None:
 
 
 def _add_path(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> None:
-    """Add the rows that make the cells in use a path: epochs one after the other, each one filled before the next."""
+    """Add the rows that make the cells in use a path: each epoch is filled before the next one."""
     unit, last = time_unit(instance), len(cells.epochs) - 1
     positions = list(block.positions)
     pairs = [(k, a) for k in positions for a in block.epochs]
@@ -288,7 +288,7 @@ def _add_objective(block: Pyomo, instance: ScheduleInstance, cells: _Cells) -> N
 
 
 def _append(runs: list[Run], run: Run) -> None:
-    """Add a run, as a part of the one before where that is the same."""
+    """Add a run; extend the previous one if it is the same."""
     if runs and runs[-1].end == run.start and runs[-1].places == run.places:
         run = Run(runs.pop().start, run.end, run.places)
     runs.append(run)

@@ -1,4 +1,4 @@
-r"""Form `slotted` of `schedule`: whether each job runs in each slot.
+r"""Formulation `slotted` of `schedule`: a binary for each job and slot.
 
 .. math::
 
@@ -23,12 +23,9 @@ __all__ = ["Slotted", "horizon", "slotted", "slotted_columns"]
 
 
 def _slots(instance: ScheduleInstance) -> tuple[Ints, Ints]:
-    """Return arrival and duration of every job in slots."""
+    """Return arrival and duration of each job in slots."""
     if instance.slot is None:
-        raise InputError(
-            f"form slotted is for instances with a slot; {instance.name} lets jobs stop at any time, which can be "
-            "better than any whole slots: use form event, or give the instance a slot"
-        )
+        raise InputError(f"formulation slotted requires a slot ({instance.name} has none); use formulation event")
     return (
         np.round(instance.arrival / instance.slot).astype(np.int64),
         np.round(instance.duration / instance.slot).astype(np.int64),
@@ -36,10 +33,10 @@ def _slots(instance: ScheduleInstance) -> tuple[Ints, Ints]:
 
 
 def horizon(instance: ScheduleInstance) -> int:
-    """Return the slot by whose start some optimal schedule is over.
+    """Return a slot by whose start some optimal schedule has ended.
 
-    In some optimal schedule no job waits that fits. So after the last arrival some job runs in every slot; and with
-    GPUs that are only counted, more than G - max W of them work while a job waits, and then at most max d slots follow.
+    In some optimal schedule, no job that fits waits. So some job runs in each slot after the last arrival. With GPUs
+    that are only counted, more than G - max W of them are busy while a job waits, and at most max d slots follow.
 
     Parameters
     ----------
@@ -61,7 +58,7 @@ def horizon(instance: ScheduleInstance) -> int:
 
 
 def slotted_columns(instance: ScheduleInstance) -> int:
-    """Return the number of columns of the form.
+    """Return the number of columns of the model.
 
     Parameters
     ----------
@@ -73,7 +70,7 @@ def slotted_columns(instance: ScheduleInstance) -> int:
 
 
 class Slotted(Formulation[ScheduleInstance, ScheduleSolution]):
-    """One binary for every job and slot.
+    """One binary for each job and slot.
 
     Public components: Var `run` [job, slot], 1 if the job runs in the slot, slots counted from time 0; Var `open`
     [job, slot], 1 if it has not completed by the slot's start; with machines Var `held` [job, machine, slot], GPUs, and
@@ -82,9 +79,9 @@ class Slotted(Formulation[ScheduleInstance, ScheduleSolution]):
     Raises
     ------
     InputError
-        If the instance has no slot: its optimum may be less than that of whole slots.
+        If the instance has no slot: its optimum may be better than with slots.
     ModelTooLargeError
-        If jobs times slots exceed what is built.
+        If the model would have too many columns.
     """
 
     name = "slotted"
@@ -131,7 +128,7 @@ class Slotted(Formulation[ScheduleInstance, ScheduleSolution]):
             block.objective_value = Expression(expr=linear(shares, list(block.open.values())))
 
     def _read(self, block: Pyomo, instance: ScheduleInstance) -> ScheduleSolution:
-        """Return the schedule that the values of `run` and `held` say."""
+        """Return the schedule given by `run` and `held`."""
         assert instance.slot is not None
         runs: dict[str, list[tuple[int, int, tuple[tuple[int, int], ...]]]] = {job: [] for job in instance.jobs}
         for job, t in block.job_slots:
@@ -153,7 +150,7 @@ class Slotted(Formulation[ScheduleInstance, ScheduleSolution]):
         )
 
     def _hint(self, block: Pyomo, instance: ScheduleInstance, solution: ScheduleSolution) -> None:
-        """Set every variable to a Solution, for a warm start; one that ends after the horizon leaves the rest out."""
+        """Set every variable to a solution, for a warm start; runs after the horizon are left out."""
         assert instance.slot is not None
         for job, runs in zip(instance.jobs, solution.runs, strict=True):
             end = round(runs[-1].end / instance.slot)

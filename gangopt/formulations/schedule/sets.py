@@ -1,4 +1,4 @@
-"""Which sets of gangs can run at once, and between which arrivals."""
+"""Sets of gangs that can run at once, and the epochs between arrivals."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Epoch", "epochs", "maximal_sets", "packing"]
 
 @dataclass(frozen=True)
 class Epoch:
-    """The time between two arrivals that follow each other.
+    """The time between two consecutive arrivals.
 
     Attributes
     ----------
     start, end : float
-        S; the last one ends after everything can be done.
+        Seconds; the last epoch ends when all jobs can have completed.
     jobs : tuple of int
         Indices of the jobs that have arrived by its start.
     """
@@ -32,7 +32,7 @@ class Epoch:
 
 
 def epochs(instance: ScheduleInstance) -> list[Epoch]:
-    """Return the epochs of an instance; the last one is as long as all running times together.
+    """Return the epochs of an instance; the last one is as long as the sum of all running times.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def epochs(instance: ScheduleInstance) -> list[Epoch]:
 
 
 def packing(instance: ScheduleInstance, jobs: tuple[int, ...]) -> dict[int, tuple[tuple[int, int], ...]] | None:
-    """Return places on machines for gangs that run at once, or None if there are none.
+    """Return machines for gangs that run at once, or None if they do not fit.
 
     Parameters
     ----------
@@ -60,14 +60,14 @@ def packing(instance: ScheduleInstance, jobs: tuple[int, ...]) -> dict[int, tupl
     Returns
     -------
     dict or None
-        (machine, GPUs) pairs by job, no pairs where GPUs are only counted.
+        Pairs (machine, GPUs) by job; no pairs where GPUs are only counted.
     """
     if int(instance.gpus[list(jobs)].sum()) > instance.n_gpus:
         return None
     if not instance.machines:
         return dict.fromkeys(jobs, ())
     fewest = fewest_machines(instance.machines, instance.gpus)
-    # the gangs that leave the least choice come first
+    # gangs with the fewest choices first
     order = sorted(jobs, key=lambda j: (-int(instance.gpus[j]), j))
     return _place(instance, order, fewest, list(instance.machines), {})
 
@@ -93,7 +93,7 @@ def _place(
 
 
 def _places(free: list[int], gpus: int, most: int, first: int = 0) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Yield the ways to take GPUs from at most so many machines; of equal machines in a row only the first is begun."""
+    """Yield the ways to take GPUs from a limited number of machines; of consecutive equal machines, only the first."""
     if not gpus:
         yield ()
         return
@@ -110,7 +110,7 @@ def _places(free: list[int], gpus: int, most: int, first: int = 0) -> Iterator[t
 
 
 def maximal_sets(instance: ScheduleInstance, jobs: tuple[int, ...], limit: int) -> list[tuple[int, ...]] | None:
-    """Return the sets of jobs that can run at once and that no further one of the jobs fits into.
+    """Return the maximal sets of jobs that can run at once.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def maximal_sets(instance: ScheduleInstance, jobs: tuple[int, ...], limit: int) 
     jobs : tuple of int
         Indices to choose from, ascending.
     limit : int
-        Most sets, and a quarter of the sets that are looked at.
+        Largest number of sets, and a quarter of the number of sets examined.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def maximal_sets(instance: ScheduleInstance, jobs: tuple[int, ...], limit: int) 
 
 
 def _has_room(instance: ScheduleInstance, jobs: tuple[int, ...], chosen: tuple[int, ...]) -> bool:
-    """Return whether one more of the jobs fits beside those that are chosen."""
+    """Return whether another job fits beside the chosen ones."""
     room = instance.n_gpus - int(instance.gpus[list(chosen)].sum())
     fitting = [j for j in jobs if j not in chosen and instance.gpus[j] <= room]
     if not instance.machines:
@@ -149,7 +149,7 @@ def _has_room(instance: ScheduleInstance, jobs: tuple[int, ...], chosen: tuple[i
 
 
 def _runnable(instance: ScheduleInstance, jobs: tuple[int, ...], chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield every set that can run at once; a set that cannot run is not extended."""
+    """Yield all sets that can run at once."""
     if not jobs:
         if chosen:
             yield chosen

@@ -1,4 +1,4 @@
-"""Formulations of `threshold`: the rule that tells jobs that suffer when spread from the others.
+"""Formulations of `threshold`: a rule that separates jobs that suffer when spread from the others.
 
 `cut` chooses a cut of one feature, `linear` a weighted sum of several and its threshold.
 """

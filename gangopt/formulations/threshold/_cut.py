@@ -26,15 +26,16 @@ __all__ = ["Cut", "cut"]
 class Cut(Formulation[ThresholdInstance, ThresholdSolution]):
     """The choice of one cut, with its direction.
 
-    Public components: Var `choose` [direction, cut], direction 0 if jobs above are called sensitive, 1 if those below
-    are, cuts in ascending order from 0; Var `error` [job], 1 if the job is misclassified; Expression `objective_value`.
+    Public components: Var `choose` [direction, cut], direction 0 if jobs above are classified as sensitive, 1 if
+    those below are, cuts in ascending order from 0; Var `error` [job], 1 if the job is misclassified; Expression
+    `objective_value`.
 
     Raises
     ------
     InputError
-        If there is more than one feature: no cut of one need be a best rule.
+        If there is more than one feature.
     ModelTooLargeError
-        If jobs times cuts exceed what is built.
+        If the model would have too many columns.
     """
 
     name = "cut"
@@ -57,12 +58,12 @@ class Cut(Formulation[ThresholdInstance, ThresholdSolution]):
             add_objective(block, instance)
 
     def _read(self, block: Pyomo, instance: ThresholdInstance) -> ThresholdSolution:
-        """Return the Solution that the values of `choose` say."""
+        """Return the solution given by `choose`."""
         row, k = max(block.choose, key=lambda key: value(block.choose[key]))
         return solution_of(instance, 0, row, float(cuts_of(instance).positions[k]))
 
     def _hint(self, block: Pyomo, instance: ThresholdInstance, solution: ThresholdSolution) -> None:
-        """Set every variable to the cut nearest to a Solution's."""
+        """Set every variable to the cut nearest to that of a solution."""
         cuts = _cuts(instance)
         row = int(solution.weights[0] < 0)
         nearest = int(np.argmin(np.abs(cuts - solution.threshold / solution.weights[0])))
@@ -77,15 +78,15 @@ cut = Cut()
 
 def _cuts(instance: ThresholdInstance) -> Floats:
     if len(instance.features) != 1:
-        raise InputError(f"form cut is for one feature, {instance.name} has {len(instance.features)}; use linear")
+        raise InputError(f"formulation cut requires one feature (got {len(instance.features)}); use formulation linear")
     cuts = cuts_of(instance).positions
     require_size("threshold cut", 2 * len(cuts) * len(instance.jobs))
     return cuts
 
 
 def _wrong(instance: ThresholdInstance, cuts: Floats, job: int) -> Bools:
-    """Return which cuts, as (direction, cut), do not have a job a margin away on its side."""
+    """Return the cuts (direction, cut) that misclassify a job or leave it less than the margin."""
     above = (instance.values[job, 0] - cuts) / instance.ranges[0]
     sign = 1 if instance.sensitive[job] else -1
-    # 1 % less, as the judge: a cut that lies a margin beside a value shall pass in spite of rounding
+    # 1 % less, like the checker: rounding must not reject a cut exactly a margin away from a value
     return np.stack((sign * above, -sign * above)) < 0.99 * MARGIN

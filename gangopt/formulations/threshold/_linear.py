@@ -28,14 +28,14 @@ __all__ = ["BigM", "Linear", "largest_shortfall", "linear"]
 
 @dataclass(frozen=True)
 class BigM:
-    """A big-M with its origin.
+    """Big-M constants with their derivation.
 
     Attributes
     ----------
     values : ndarray of float
-        M of every job, shape (n,), no unit.
+        M of each job, shape (n,), without unit.
     threshold : float
-        Bound on the absolute value of the threshold from which it follows.
+        Bound on the absolute value of the threshold, from which they follow.
     origin : str
         The derivation.
     """
@@ -46,7 +46,7 @@ class BigM:
 
 
 def largest_shortfall(instance: ThresholdInstance) -> BigM:
-    """Return by how much each row of `told_apart` can fail, from the bounds of the variables.
+    """Return the largest violation of each row of `told_apart`, from the bounds of the variables.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def _centres(instance: ThresholdInstance) -> Floats:
 
 
 class Linear(Formulation[ThresholdInstance, ThresholdSolution]):
-    """The linear classifier of least weighted errors.
+    """Linear classifier with the least weighted errors.
 
     Public components: Var `weight` [feature] in [-1, 1], for features that are centred and divided by their range; Var
     `limit`, the threshold on the same scale; Var `error` [job], 1 if the job may be misclassified; Expression
@@ -106,9 +106,9 @@ class Linear(Formulation[ThresholdInstance, ThresholdSolution]):
             add_objective(block, instance)
 
     def _read(self, block: Pyomo, instance: ThresholdInstance) -> ThresholdSolution:
-        """Return the Solution that the values of `weight` and `limit` say, the largest weight times range scaled to 1.
+        """Return the solution given by `weight` and `limit`, with the largest weight times range scaled to 1.
 
-        Weights too small to tell two classes apart by the margin stand for a rule that treats all jobs alike.
+        Weights too small to separate the classes by the margin stand for a rule that treats all jobs alike.
         """
         weights = np.array([value(item) for item in block.weight.values()])
         limit = float(value(block.limit))
@@ -119,7 +119,7 @@ class Linear(Formulation[ThresholdInstance, ThresholdSolution]):
         return ThresholdSolution(tuple(original.tolist()), limit / scale + float(original @ _centres(instance)))
 
     def _hint(self, block: Pyomo, instance: ThresholdInstance, solution: ThresholdSolution) -> None:
-        """Set every variable to what a Solution says, for a warm start; weights of equal features go to the limit."""
+        """Set every variable to a solution, for a warm start; weights of constant features move to the limit."""
         original = np.array(solution.weights)
         scaled = np.where(instance.varies, original * instance.ranges, 0.0)
         scale = float(np.abs(scaled).max()) or 1.0

@@ -1,4 +1,4 @@
-"""The objective that both formulations of `threshold` share."""
+"""Objective of the formulations of `threshold`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add_objective(block: Pyomo, instance: ThresholdInstance) -> None:
 
     Parameters
     ----------
-    block : Pyomo
+    block : Block
         Block with the Var `error` [job].
     instance : ThresholdInstance
         The history.

@@ -1,4 +1,4 @@
-"""The decisions: one module each, whose `PROBLEM` is its registry record; found by file name, in alphabetical order."""
+"""Problems of this package: one module each, with the registry record `PROBLEM`, in alphabetical order."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ problems = Registry(
         for module in sorted(pkgutil.iter_modules(__path__), key=lambda item: item.name)
     )
 )
-"""Every decision by noun."""
+"""Problems by name."""

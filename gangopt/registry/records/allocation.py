@@ -1,4 +1,4 @@
-"""Registry record of decision `allocation`."""
+"""Registry record of `allocation`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEURISTICS = "gangopt.solvers.allocation.heuristics"
 
 PROBLEM: Problem[AllocationInstance, AllocationSolution] = Problem(
     noun="allocation",
-    summary="how many workers and parameter servers each job of a shared cluster gets",
+    summary="choose the number of workers and parameter servers of each job in a shared cluster",
     sense="minimise",
     objective="sum of completion times",
     unit="s",
@@ -25,11 +25,9 @@ PROBLEM: Problem[AllocationInstance, AllocationSolution] = Problem(
     document="gangopt.instances.allocation.document:AllocationDocument",
     solution_document="gangopt.instances.allocation.document:AllocationSolutionDocument",
     forms={
-        "literal": Form("literal", f"{_FORMS}:literal", "the nonlinear integer program as printed"),
-        "choice": Form("choice", f"{_FORMS}:choice", "one binary for every job and non-dominated configuration"),
-        "counts": Form(
-            "counts", f"{_FORMS}:counts", "equal jobs merged: one integer for every class and configuration"
-        ),
+        "literal": Form("literal", f"{_FORMS}:literal", "the nonlinear integer program, as published"),
+        "choice": Form("choice", f"{_FORMS}:choice", "one binary for each job and non-dominated configuration"),
+        "counts": Form("counts", f"{_FORMS}:counts", "equal jobs merged: one integer for each class and configuration"),
     },
     methods={
         "exact": Method(
@@ -38,9 +36,17 @@ PROBLEM: Problem[AllocationInstance, AllocationSolution] = Problem(
             "Lagrangian bound, reduced-cost fixing and a core model that proves the optimum",
             exact=True,
         ),
-        "optimus": Method("optimus", f"{_HEURISTICS}:optimus", "marginal gain for each unit of the dominant resource"),
-        "drf": Method("drf", f"{_HEURISTICS}:drf", "dominant-resource fairness, one parameter server for each worker"),
-        "tetris": Method("tetris", f"{_HEURISTICS}:tetris", "packing alignment and least time left, one to one"),
+        "optimus": Method(
+            "optimus",
+            f"{_HEURISTICS}:optimus",
+            "Optimus: the next task by marginal gain per unit of its dominant resource",
+        ),
+        "drf": Method("drf", f"{_HEURISTICS}:drf", "dominant resource fairness, one parameter server per worker"),
+        "tetris": Method(
+            "tetris",
+            f"{_HEURISTICS}:tetris",
+            "Tetris: packing alignment and least remaining time, one parameter server per worker",
+        ),
         "equal": Method("equal", f"{_HEURISTICS}:equal", "the same number of tasks for every job"),
     },
     families={
@@ -52,7 +58,7 @@ PROBLEM: Problem[AllocationInstance, AllocationSolution] = Problem(
         "table": Family(
             "table",
             "gangopt.instances.allocation.throughput:table",
-            "jobs whose throughput by GPU count was measured, read from CSV files",
+            "jobs with throughput measured by number of GPUs, read from CSV files",
         ),
     },
     metrics={

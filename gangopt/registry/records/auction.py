@@ -1,4 +1,4 @@
-"""Who wins which GPUs of those on offer, and what share of them everybody keeps."""
+"""Registry record of `auction`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEURISTICS = "gangopt.solvers.auction.heuristics"
 
 PROBLEM: Problem[AuctionInstance, AuctionSolution] = Problem(
     noun="auction",
-    summary="divide offered GPUs among bidding apps: the largest product of values, with hidden payments",
+    summary="divide offered GPUs among bidding apps to maximise the product of their values, with hidden payments",
     sense="maximise",
     objective="geometric mean of V = 1 / rho over the most apps that can have a value",
     unit="1/rho",
@@ -26,24 +26,24 @@ PROBLEM: Problem[AuctionInstance, AuctionSolution] = Problem(
     solution="gangopt.instances.auction.solution:AuctionSolution",
     document="gangopt.instances.auction.document:AuctionDocument",
     solution_document="gangopt.instances.auction.document:AuctionSolutionDocument",
-    # the models maximise the logarithm of the product; what is reported is the geometric mean
+    # the models maximise the logarithm of the product; the reported objective is the geometric mean
     forms={
         item.name: item
         for item in (
             Form(
                 "nested_flow",
                 f"{_FORMS}:nested_flow",
-                "bundles without places; machines cut by patterns, racks filled along a flow: almost no gap",
+                "bundles without places, machines cut by patterns, racks filled along a flow; hardly any gap",
             ),
             Form(
                 "places",
                 f"{_FORMS}:places",
-                "a binary for every app, level, place and number of GPUs; a capacity for every machine and rack",
+                "a binary for each app, level, place and number of GPUs; a capacity for each machine and rack",
             ),
             Form(
                 "bids",
                 f"{_FORMS}:bids",
-                "the published program: a binary for every app and set of GPUs; exponential, for small cases",
+                "the published program: a binary for each app and set of GPUs; exponential, for small instances",
             ),
         )
     },
@@ -53,15 +53,21 @@ PROBLEM: Problem[AuctionInstance, AuctionSolution] = Problem(
             Method(
                 "exact",
                 "gangopt.solvers.auction.exact:exact",
-                "one relaxation and cores of few columns, for the allocation and every payment; ties compared exactly",
+                "one relaxation and small core models for the allocation and each payment; ties are compared exactly",
                 exact=True,
             ),
-            Method("themis", f"{_HEURISTICS}:themis", "the mechanism whole: payments, whole GPUs, gifts to bystanders"),
-            Method("proportional", f"{_HEURISTICS}:proportional", "the proportionally fair allocation, nobody pays"),
-            Method("greedy", f"{_HEURISTICS}:greedy", "the next GPUs where they raise the product most"),
-            Method("max_min_rho", f"{_HEURISTICS}:max_min_rho", "the next GPUs to the app of largest rho"),
-            Method("drf", f"{_HEURISTICS}:drf", "every GPU to the app with the fewest, wherever it is"),
-            Method("random", f"{_HEURISTICS}:random", "every GPU to an app drawn at random"),
+            Method(
+                "themis",
+                f"{_HEURISTICS}:themis",
+                "the complete mechanism: payments, rounding to whole GPUs, leftover GPUs to other apps",
+            ),
+            Method(
+                "proportional", f"{_HEURISTICS}:proportional", "the proportionally fair allocation without payments"
+            ),
+            Method("greedy", f"{_HEURISTICS}:greedy", "the next GPUs to the app where they raise the product most"),
+            Method("max_min_rho", f"{_HEURISTICS}:max_min_rho", "the next GPUs to the app with the largest rho"),
+            Method("drf", f"{_HEURISTICS}:drf", "each GPU to the app with the fewest, ignoring locality"),
+            Method("random", f"{_HEURISTICS}:random", "each GPU to a random app"),
         )
     },
     families={
@@ -69,7 +75,11 @@ PROBLEM: Problem[AuctionInstance, AuctionSolution] = Problem(
         for item in (
             Family("random", f"{_GENERATORS}:random", "random single-job apps on the GPUs of a named cluster"),
             Family("uniform", f"{_GENERATORS}:uniform", "random single-job apps on equal machines in equal racks"),
-            Family("lying", f"{_GENERATORS}:lying", "THEMIS's truth-telling case: equal apps, one of which may lie"),
+            Family(
+                "lying",
+                f"{_GENERATORS}:lying",
+                "THEMIS's truth-telling experiment: equal apps, one of which may misreport its values",
+            ),
         )
     },
     metrics={

@@ -1,4 +1,4 @@
-"""What an app bids for each offer of GPUs: its finish-time fairness with the offer."""
+"""Registry record of `bid`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEURISTICS = "gangopt.solvers.bid.heuristics"
 
 PROBLEM: Problem[BidInstance, BidSolution] = Problem(
     noun="bid",
-    summary="split an app's GPUs among its jobs for every offer of GPUs: the table of its finish-time fairness",
+    summary="split each offer of GPUs among the jobs of an app, and tabulate the finish-time fairness it would reach",
     sense="minimise",
     objective="mean finish-time fairness over the offers",
     unit="ratio",
@@ -26,17 +26,22 @@ PROBLEM: Problem[BidInstance, BidSolution] = Problem(
     document="gangopt.instances.bid.document:BidDocument",
     solution_document="gangopt.instances.bid.document:BidSolutionDocument",
     forms={
-        "classes": Form(
-            "classes", f"{_FORMS}:classes", "equal jobs of a phase merged, queues in the order of their lengths"
-        ),
-        "jobs": Form("jobs", f"{_FORMS}:jobs", "every job apart: its number of GPUs, its queue, or its GPU time"),
+        "classes": Form("classes", f"{_FORMS}:classes", "equal jobs of a phase merged, queues ordered by length"),
+        "jobs": Form("jobs", f"{_FORMS}:jobs", "each job on its own: its number of GPUs, its queue, or its GPU time"),
     },
     methods={
         item.name: item
         for item in (
-            Method("exact", "gangopt.solvers.bid.exact:exact", "every phase of every offer, each proven", exact=True),
             Method(
-                "even", f"{_HEURISTICS}:even", "GPUs dealt out evenly, jobs back and forth where they outnumber GPUs"
+                "exact",
+                "gangopt.solvers.bid.exact:exact",
+                "the optimum of each phase of each offer, with proof",
+                exact=True,
+            ),
+            Method(
+                "even",
+                f"{_HEURISTICS}:even",
+                "GPUs dealt out evenly; where jobs outnumber GPUs, jobs dealt to GPUs back and forth",
             ),
             Method("lpt", f"{_HEURISTICS}:lpt", "longest processing time: the next GPU to the slowest job"),
         )
@@ -46,7 +51,9 @@ PROBLEM: Problem[BidInstance, BidSolution] = Problem(
         for item in (
             Family("random", f"{_GENERATORS}:random", "random apps: successive halving, curve stopping or one job"),
             Family(
-                "table1", f"{_GENERATORS}:table1", "VGG16 or Inception-v3 on one server and across two, as measured"
+                "table1",
+                f"{_GENERATORS}:table1",
+                "VGG16 or Inception-v3 with measured speeds on one server and across two",
             ),
         )
     },

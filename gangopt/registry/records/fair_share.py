@@ -1,4 +1,4 @@
-"""How GPUs are divided fairly among apps that value them by count and locality."""
+"""Registry record of `fair_share`."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _HEURISTICS = "gangopt.solvers.fair_share.heuristics"
 
 PROBLEM: Problem[FairShareInstance, FairShareSolution] = Problem(
     noun="fair_share",
-    summary="divide GPUs among apps so that the largest finish-time fairness rho is least, then the next largest",
+    summary="divide GPUs among apps to minimise the largest finish-time fairness rho, then the next largest, etc.",
     sense="minimise",
-    objective="largest finish time in the shared cluster over that in an own share",
+    objective="largest ratio of finish time in the shared cluster to finish time in an exclusive equal share",
     unit="rho",
     instance="gangopt.instances.fair_share.instance:FairShareInstance",
     solution="gangopt.instances.fair_share.solution:FairShareSolution",
     document="gangopt.instances.fair_share.document:FairShareDocument",
     solution_document="gangopt.instances.fair_share.document:FairShareSolutionDocument",
-    # where values are many orders of magnitude apart, the tolerances of a solver leave a form no more than a bound
+    # where values differ by many orders of magnitude, solver tolerances reduce a formulation's optimum to a bound
     forms={
         item.name: item
         for item in (
             Form(
                 "places",
                 f"{_FORMS}:places",
-                "a binary for every app, place and count of GPUs; a capacity for every machine, rack and the cluster",
+                "a binary for each app, place and number of GPUs; a capacity for each machine, rack and the cluster",
             ),
             Form(
                 "patterns",
                 f"{_FORMS}:patterns",
-                "bundles without places; the equal machines of each rack are cut by patterns",
+                "bundles without places; equal machines of a rack cut by patterns",
             ),
         )
     },
@@ -48,15 +48,17 @@ PROBLEM: Problem[FairShareInstance, FairShareSolution] = Problem(
             Method(
                 "exact",
                 "gangopt.solvers.fair_share.exact:exact",
-                "bisection on the values that an app can have, then the same for the next app, in lexicographic order",
+                "bisection on the possible values of the worst-off app, then of the next, in lexicographic order",
                 exact=True,
             ),
-            Method("drf", f"{_HEURISTICS}:drf", "equal dominant shares, one GPU after another, wherever they are"),
+            Method("drf", f"{_HEURISTICS}:drf", "dominant resource fairness: one GPU at a time, ignoring locality"),
             Method(
-                "max_min_rho", f"{_HEURISTICS}:max_min_rho", "the fewest GPUs that help go to the app of largest rho"
+                "max_min_rho",
+                f"{_HEURISTICS}:max_min_rho",
+                "repeatedly the fewest useful GPUs to the app with the largest rho",
             ),
             Method("equal", f"{_HEURISTICS}:equal", "the same number of GPUs for every app"),
-            Method("random", f"{_HEURISTICS}:random", "every GPU to an app drawn at random"),
+            Method("random", f"{_HEURISTICS}:random", "each GPU to a random app"),
         )
     },
     families={

@@ -1,4 +1,4 @@
-"""Registry record of decision `interval`: allocation and placement in turn, or jointly."""
+"""Registry record of `interval`: allocation and placement, one after the other or jointly."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _FORMS = "gangopt.formulations.interval"
 _GENERATORS = "gangopt.instances.interval.generate"
 
 _ONE_JOB_ONLY = ("theorem1",)
-"""Placement methods that take instances of one job only."""
+"""Placement methods that only take instances with one job."""
 
 
 @dataclass(frozen=True)
 class Pair(Method):
-    """An allocation method and a placement method in turn, as `optimus+spread`.
+    """An allocation method followed by a placement method, e.g. `optimus+spread`.
 
-    `target` is a function that makes the method of the two names; its options are those of both.
+    `target` is a function that makes the method from the two names; its options are those of both methods.
     """
 
     allocation: str = ""
     placement: str = ""
 
     def function(self) -> Callable[..., Any]:
-        """Return the method that takes the two decisions in turn."""
+        """Return the method that runs the two methods one after the other."""
         return resolve(self.target)(self.allocation, self.placement)  # type: ignore[no-any-return]
 
 
@@ -51,13 +51,13 @@ def _pair(first: Method, second: Method) -> Pair:
 _EXACT = Method(
     "exact",
     "gangopt.solvers.interval.exact:exact",
-    "both decisions at once: bounds by classes of equal servers, placements that meet them, then form `joint`",
+    "both problems at once: bounds by classes of equal servers, placements that meet them, then `joint`",
     exact=True,
 )
 _RETRY = Method(
     "retry",
     "gangopt.solvers.interval.heuristics:retry",
-    "a pair of heuristics, the allocator within ever smaller capacities until all jobs find a place",
+    "a pair of heuristics, allocating within ever smaller capacities until all jobs can be placed",
 )
 _PAIRS = [
     _pair(first, second)
@@ -68,9 +68,9 @@ _PAIRS = [
 
 PROBLEM: Problem[IntervalInstance, IntervalSolution] = Problem(
     noun="interval",
-    summary="allocate tasks to jobs and place them on servers for one scheduling interval, pausing what does not fit",
+    summary="allocate tasks to jobs and place them on servers for one interval, pausing jobs that do not fit",
     sense="minimise",
-    objective="sum of completion times, and a charge for each job paused beyond the fewest that counting forces",
+    objective="sum of completion times plus a charge for each job paused beyond a lower bound by counting",
     unit="s",
     instance="gangopt.instances.interval.instance:IntervalInstance",
     solution="gangopt.instances.interval.instance:IntervalSolution",
@@ -82,12 +82,12 @@ PROBLEM: Problem[IntervalInstance, IntervalSolution] = Problem(
             Form(
                 "joint",
                 f"{_FORMS}:joint",
-                "configurations, levels and pieces on every server in one model; for small cases",
+                "configurations, levels and pieces on each server in one model; for small instances",
             ),
             Form(
                 "classes",
                 f"{_FORMS}:classes",
-                "the same on classes of equal servers: a bound, which a packing of the pieces may reach",
+                "the same on classes of equal servers: a bound that a packing of the pieces may reach",
             ),
         )
     },
@@ -97,7 +97,9 @@ PROBLEM: Problem[IntervalInstance, IntervalSolution] = Problem(
         for item in (
             Family("random", f"{_GENERATORS}:random", "random jobs of three model types on equal servers"),
             Family(
-                "testbed", f"{_GENERATORS}:optimus_testbed", "the nine models at random progress on testbed servers"
+                "testbed",
+                f"{_GENERATORS}:optimus_testbed",
+                "the nine models of the testbed at random progress, on its servers",
             ),
         )
     },

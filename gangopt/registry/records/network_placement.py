@@ -1,4 +1,4 @@
-"""Which machines host the workers and parameter servers of a new job."""
+"""Registry record of `network_placement`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEURISTICS = "gangopt.solvers.network_placement.heuristics"
 
 PROBLEM: Problem[NetworkPlacementInstance, NetworkPlacementSolution] = Problem(
     noun="network_placement",
-    summary="place a job's workers and parameter servers so that the busiest machine's network load is least",
+    summary="place the workers and parameter servers of a job to minimise the network load of the busiest machine",
     sense="minimise",
     objective="largest network load of a machine",
     unit="MiB per iteration",
@@ -31,12 +31,12 @@ PROBLEM: Problem[NetworkPlacementInstance, NetworkPlacementSolution] = Problem(
             Form(
                 "level",
                 f"{_FORMS}:level",
-                "a packing whose capacities follow from the level T between two bounds; equal servers merged",
+                "a packing whose capacities follow from a load between two bounds; equal parameter servers merged",
             ),
             Form(
                 "literal",
                 f"{_FORMS}:literal",
-                "the published program, each product of a worker count and a server's place made linear",
+                "the published program, with products of worker counts and server places linearised",
             ),
         )
     },
@@ -46,30 +46,36 @@ PROBLEM: Problem[NetworkPlacementInstance, NetworkPlacementSolution] = Problem(
             Method(
                 "exact",
                 "gangopt.solvers.network_placement.exact:exact",
-                "combinatorial bounds, bisection on the level, and a proof that no lower level can be packed",
+                "combinatorial bounds, bisection on the load, and a proof that no lower load can be packed",
                 exact=True,
             ),
             Method("packlimit", f"{_HEURISTICS}:packlimit", "Tiresias: consolidate when the skew exceeds the limit"),
-            Method("consolidate", f"{_HEURISTICS}:consolidate", "the fewest machines, the last by best fit"),
-            Method("random", f"{_HEURISTICS}:random", "every worker on a free GPU, every server on a host, at random"),
-            Method("greedy_load", f"{_HEURISTICS}:greedy_load", "each task to the machine of least resulting load"),
+            Method("consolidate", f"{_HEURISTICS}:consolidate", "the fewest machines, the last one by best fit"),
+            Method(
+                "random",
+                f"{_HEURISTICS}:random",
+                "each worker to a random free GPU, each parameter server to a random host",
+            ),
+            Method(
+                "greedy_load", f"{_HEURISTICS}:greedy_load", "each task to the machine with the least resulting load"
+            ),
         )
     },
     families={
         item.name: item
         for item in (
-            Family("random", f"{_GENERATORS}:random", "random machines, traffic and skewed server sizes"),
-            Family("model", f"{_GENERATORS}:model", "one of ten networks on a named cluster with other jobs' traffic"),
+            Family("random", f"{_GENERATORS}:random", "random machines and traffic, parameter servers of skewed sizes"),
+            Family("model", f"{_GENERATORS}:model", "one of ten networks on a named cluster with background traffic"),
             Family(
                 "figure3-<model>",
                 f"{_GENERATORS}:figure3",
-                "an 8-worker job on eight empty 4-GPU machines, as figure3-vgg16",
+                "an 8-worker job on eight empty 4-GPU machines, e.g. figure3-vgg16",
                 pattern=r"figure3-(?P<model>[a-z0-9]+)",
             ),
             Family(
                 "<model>-w<workers>-<cluster>",
                 f"{_GENERATORS}:named",
-                "one of ten networks on a half-busy cluster, as vgg16-w32-philly-2017",
+                "one of ten networks on a half-busy cluster, e.g. vgg16-w32-philly-2017",
                 pattern=r"(?P<model>[a-z0-9]+)-w(?P<workers>[0-9]+)-(?P<cluster>[a-z][a-z0-9-]*)",
             ),
         )

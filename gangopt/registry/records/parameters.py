@@ -1,4 +1,4 @@
-"""Which parameter server holds which parameter block."""
+"""Registry record of `parameters`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _HEURISTICS = "gangopt.solvers.parameters.heuristics"
 
 PROBLEM: Problem[ParametersInstance, ParametersSolution] = Problem(
     noun="parameters",
-    summary="assign the parameter blocks of a network to parameter servers, cutting blocks where it pays",
+    summary="assign the parameter blocks of a network to parameter servers, splitting blocks where it pays",
     sense="minimise",
-    objective="largest difference in parameters between two servers",
+    objective="difference in parameters between the most and the least loaded server",
     unit="parameters",
     instance="gangopt.instances.parameters.instance:ParametersInstance",
     solution="gangopt.instances.parameters.instance:ParametersSolution",
@@ -27,20 +27,34 @@ PROBLEM: Problem[ParametersInstance, ParametersSolution] = Problem(
     solution_document="gangopt.instances.parameters.document:ParametersSolutionDocument",
     forms={
         "assign": Form(
-            "assign", f"{_FORMS}:assign", "every block on every server, with cut parts and all three objectives"
+            "assign", f"{_FORMS}:assign", "each block on each server, with split blocks and all three objectives"
         ),
-        "groups": Form("groups", f"{_FORMS}:groups", "equal blocks merged into counts, cuts as merged servers"),
+        "groups": Form(
+            "groups", f"{_FORMS}:groups", "equal blocks merged into counts, splits modelled as merged servers"
+        ),
     },
     methods={
         item.name: item
         for item in (
-            Method("exact", f"{_EXACT}:exact", "the three objectives in a chosen order, each proven", exact=True),
-            Method("frontier", f"{_EXACT}:frontier_method", "size difference at every number of requests", exact=True),
+            Method("exact", f"{_EXACT}:exact", "the three objectives in a chosen order, each with proof", exact=True),
+            Method(
+                "frontier", f"{_EXACT}:frontier_method", "least size difference for each number of requests", exact=True
+            ),
             Method("paa", f"{_HEURISTICS}:paa", "Optimus's parameter assignment algorithm"),
-            Method("mxnet", f"{_HEURISTICS}:mxnet", "MXNet: blocks below 10^6 parameters whole, larger ones over all"),
+            Method(
+                "mxnet",
+                f"{_HEURISTICS}:mxnet",
+                "MXNet: blocks below 10^6 parameters whole, larger ones split over all servers",
+            ),
             Method("round_robin", f"{_HEURISTICS}:round_robin", "TensorFlow: block i whole on server i mod p"),
-            Method("lpt", f"{_HEURISTICS}:lpt", "longest processing time: largest block to the least loaded server"),
-            Method("karmarkar_karp", f"{_HEURISTICS}:karmarkar_karp", "largest differencing, no block cut"),
+            Method(
+                "lpt", f"{_HEURISTICS}:lpt", "longest processing time: the largest block to the least loaded server"
+            ),
+            Method(
+                "karmarkar_karp",
+                f"{_HEURISTICS}:karmarkar_karp",
+                "largest differencing method, without splitting blocks",
+            ),
         )
     },
     families={
@@ -49,11 +63,15 @@ PROBLEM: Problem[ParametersInstance, ParametersSolution] = Problem(
             Family(
                 "<network>-p<servers>",
                 "gangopt.instances.parameters.generate:network",
-                "a real network's blocks, as resnet50-p10",
+                "blocks of a real network, e.g. resnet50-p10",
                 pattern=r"(?P<network>[a-z][a-z0-9-]*)-p(?P<servers>[0-9]+)",
             ),
-            Family("blocks", "gangopt.instances.parameters.generate:blocks", "your own list in a JSON or text file"),
-            Family("random", "gangopt.instances.parameters.generate:random", "heavy-tailed random sizes"),
+            Family(
+                "blocks",
+                "gangopt.instances.parameters.generate:blocks",
+                "your own list of blocks in a JSON or text file",
+            ),
+            Family("random", "gangopt.instances.parameters.generate:random", "blocks of random, heavy-tailed sizes"),
         )
     },
     metrics={"size_difference": "parameters", "requests": "requests", "request_difference": "requests"},

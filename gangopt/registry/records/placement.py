@@ -1,4 +1,4 @@
-"""Which server hosts which parameter servers and workers of each job."""
+"""Registry record of `placement`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PROBLEM: Problem[PlacementInstance, PlacementSolution] = Problem(
     noun="placement",
     summary="place the parameter servers and workers of every job on servers",
     sense="minimise",
-    objective="transfer or completion time of the placed jobs, the charges of paused ones, and one for each job "
-    "paused beyond the fewest that counting forces",
+    objective="transfer or completion times of the placed jobs plus charges for paused ones, and for each job "
+    "paused beyond a lower bound by counting",
     unit="s",
     instance="gangopt.instances.placement.instance:PlacementInstance",
     solution="gangopt.instances.placement.solution:PlacementSolution",
@@ -32,13 +32,13 @@ PROBLEM: Problem[PlacementInstance, PlacementSolution] = Problem(
             Form(
                 "tasks",
                 f"{_FORMS}:tasks",
-                "counts for every server and job, big-M transfer rows; readable, for small cases",
+                "numbers of tasks for each server and job, big-M transfer rows; readable, for small instances",
             ),
-            Form("pieces", f"{_FORMS}:pieces", "a binary for every server and piece of a job, one level a job"),
+            Form("pieces", f"{_FORMS}:pieces", "a binary for each server and piece of a job, one level for each job"),
             Form(
                 "levels",
                 f"{_FORMS}:levels",
-                "pieces on classes of equal servers, one level a job: the bound of the exact method",
+                "pieces on classes of equal servers, one level for each job: the bound of the exact method",
             ),
         )
     },
@@ -48,14 +48,18 @@ PROBLEM: Problem[PlacementInstance, PlacementSolution] = Problem(
             Method(
                 "exact",
                 "gangopt.solvers.placement.exact:exact",
-                "bound by levels, then packing and repair until the bound is met",
+                "bound of `levels`, then packing and repair until the bound is met",
                 exact=True,
             ),
             Method("optimus", f"{_HEURISTICS}:optimus", "Optimus: smallest job first, evenly over the fewest servers"),
-            Method("theorem1", f"{_HEURISTICS}:theorem1", "one job, evenly over the fewest servers, best pairing"),
+            Method(
+                "theorem1",
+                f"{_HEURISTICS}:theorem1",
+                "Optimus for one job: evenly over the fewest servers, with the best pairing",
+            ),
             Method("spread", f"{_HEURISTICS}:spread", "Kubernetes's default: each task to the least loaded server"),
             Method("pack", f"{_HEURISTICS}:pack", "Tetris: each task to the server in use that it aligns with best"),
-            Method("random", f"{_HEURISTICS}:random", "each task to a random server that has room"),
+            Method("random", f"{_HEURISTICS}:random", "each task to a random server with room"),
         )
     },
     families={
@@ -64,7 +68,7 @@ PROBLEM: Problem[PlacementInstance, PlacementSolution] = Problem(
             Family(
                 "random",
                 "gangopt.instances.placement.generate:random",
-                "random jobs on testbed-like servers, up to a share of the scarcest resource",
+                "random jobs on servers like the testbed's, up to a share of the scarcest resource",
             ),
         )
     },

@@ -1,4 +1,4 @@
-"""When each gang runs: the offline optimum, with preemption, that online policies are measured against."""
+"""Registry record of `schedule`: the offline optimum to which online policies are compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEURISTICS = "gangopt.replays.as_heuristics"
 
 PROBLEM: Problem[ScheduleInstance, ScheduleSolution] = Problem(
     noun="schedule",
-    summary="run gangs that arrive over time on shared GPUs, with preemption, so that they complete soon on average",
+    summary="schedule gangs that arrive over time on shared GPUs, with preemption, to minimise mean completion time",
     sense="minimise",
     objective="weighted mean completion time",
     unit="s",
@@ -31,12 +31,12 @@ PROBLEM: Problem[ScheduleInstance, ScheduleSolution] = Problem(
             Form(
                 "event",
                 f"{_FORMS}:event",
-                "lengths of the sets that run between arrivals and completions, in order of completion; at any time",
+                "running times of job sets between arrivals and completions, by order of completion; continuous time",
             ),
             Form(
                 "slotted",
                 f"{_FORMS}:slotted",
-                "whether each job runs in each slot; for instances with a slot",
+                "a binary for each job and time slot; for instances with a slot length",
             ),
         )
     },
@@ -46,23 +46,25 @@ PROBLEM: Problem[ScheduleInstance, ScheduleSolution] = Problem(
             Method(
                 "exact",
                 "gangopt.solvers.schedule.exact:exact",
-                "the policies' best schedule, bounds by prices of GPU seconds, and a form for what they leave",
+                "the best schedule of the policies, bounds by prices of GPU time, and a formulation to close the gap",
                 exact=True,
             ),
-            Method("srsf", f"{_HEURISTICS}:srsf", "least remaining time times GPUs first"),
+            Method("srsf", f"{_HEURISTICS}:srsf", "smallest product of remaining time and GPUs first"),
             Method("srtf", f"{_HEURISTICS}:srtf", "least remaining time first"),
             Method("sf", f"{_HEURISTICS}:sf", "fewest GPUs first"),
             Method("fifo", f"{_HEURISTICS}:fifo", "first come, first served, without preemption"),
-            Method("2d-las", f"{_HEURISTICS}:las", "least attained service first, looked at every interval"),
-            Method("2d-gittins", f"{_HEURISTICS}:gittins", "greatest Gittins index first, by the printed formula"),
-            Method("tiresias-g", f"{_HEURISTICS}:tiresias_g", "Gittins index within queues by attained service"),
+            Method("2d-las", f"{_HEURISTICS}:las", "least attained service first, re-evaluated every interval"),
+            Method("2d-gittins", f"{_HEURISTICS}:gittins", "largest Gittins index first, by the published formula"),
+            Method("tiresias-g", f"{_HEURISTICS}:tiresias_g", "Gittins index, within queues by attained service"),
         )
     },
     families={
         item.name: item
         for item in (
             Family("random", f"{_GENERATORS}:random", "random gangs, running times, arrivals and weights"),
-            Family("slice", f"{_GENERATORS}:slice", "some consecutive jobs of a log, on counted GPUs or a cluster"),
+            Family(
+                "slice", f"{_GENERATORS}:slice", "consecutive jobs of a log, on a number of GPUs or a named cluster"
+            ),
         )
     },
     metrics={

@@ -1,4 +1,4 @@
-"""Which jobs a scheduler consolidates: PACKLIMIT, learned from the history of finished jobs."""
+"""Registry record of `threshold`: PACKLIMIT, learned from finished jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEURISTICS = "gangopt.solvers.threshold.heuristics"
 
 PROBLEM: Problem[ThresholdInstance, ThresholdSolution] = Problem(
     noun="threshold",
-    summary="learn from history which jobs suffer when spread: a threshold on the skew, or a linear rule",
+    summary="learn from finished jobs which jobs to consolidate: a threshold on the skew, or a linear rule",
     sense="minimise",
     objective="weighted errors",
     unit="errors",
@@ -29,9 +29,9 @@ PROBLEM: Problem[ThresholdInstance, ThresholdSolution] = Problem(
         "linear": Form(
             "linear",
             f"{_FORMS}:linear",
-            "weights of any number of features, a binary for every job",
+            "weights for any number of features, a binary for each job",
         ),
-        "cut": Form("cut", f"{_FORMS}:cut", "one feature: choice among the midpoints of its values"),
+        "cut": Form("cut", f"{_FORMS}:cut", "one feature: a choice among the midpoints of its values"),
     },
     methods={
         item.name: item
@@ -39,19 +39,21 @@ PROBLEM: Problem[ThresholdInstance, ThresholdSolution] = Problem(
             Method(
                 "exact",
                 "gangopt.solvers.threshold.exact:exact",
-                "one feature: a scan of all cuts; several: form linear, then the widest margin",
+                "one feature: a scan of all cuts; several: `linear`, then the widest margin",
                 exact=True,
             ),
             Method("class_means", f"{_HEURISTICS}:class_means", "midway between the means of the two classes"),
             Method("single_cut", f"{_HEURISTICS}:single_cut", "the best cut of the best single feature"),
-            Method("perceptron", f"{_HEURISTICS}:perceptron", "the best rule that a perceptron passes through"),
+            Method("perceptron", f"{_HEURISTICS}:perceptron", "the best rule found during perceptron training"),
         )
     },
     families={
         item.name: item
         for item in (
-            Family("figure3", f"{_GENERATORS}:figure3", "the ten published networks on a number of parameter servers"),
-            Family("random", f"{_GENERATORS}:random", "random jobs that follow a linear rule but for some noise"),
+            Family(
+                "figure3", f"{_GENERATORS}:figure3", "the ten published networks on a given number of parameter servers"
+            ),
+            Family("random", f"{_GENERATORS}:random", "random jobs that follow a linear rule, with some noise"),
             Family("history", f"{_GENERATORS}:history", "your own history in a CSV file"),
         )
     },

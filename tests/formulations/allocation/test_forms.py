@@ -135,7 +135,10 @@ def test_literal_refuses_tables():
         table_labels=("t",),
         table=[-1, 0],
     )
-    with pytest.raises(InputError, match=r"form literal: job 1 \(b\) has a measured speed table"):
+    with pytest.raises(
+        InputError,
+        match=r"formulation literal requires speed functions \(job 1 \(b\) has a measured table\)",
+    ):
         literal.model(instance)
 
 

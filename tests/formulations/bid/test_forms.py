@@ -168,5 +168,5 @@ def test_equal_jobs_are_merged():
 
 def test_a_model_too_large_is_refused_before_it_is_built():
     instance = random(jobs=1000, gpus=8192, seed=0)
-    with pytest.raises(ModelTooLargeError, match=re.escape("form bid jobs would need")):
+    with pytest.raises(ModelTooLargeError, match=re.escape("formulation bid jobs would have")):
         jobs.model(instance)

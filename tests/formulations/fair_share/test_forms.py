@@ -262,11 +262,14 @@ def test_apps_without_a_value_and_held_gpus_are_refused(monkeypatch):
         with pytest.raises(InfeasibleError, match="everyone_served: no bundle on offer gives app big a value above 0"):
             model_of(none)
     holding = replace(instance, apps=(replace(instance.apps[0], held=((0, 1),)), instance.apps[1]))
-    with pytest.raises(InputError, match="form patterns is for apps that hold no GPUs, A1-vgg16 holds some"):
+    with pytest.raises(
+        InputError,
+        match=r"formulation patterns requires apps without held GPUs \(A1-vgg16 holds some\); use formulation places",
+    ):
         patterns.model(holding)
     monkeypatch.setattr(size, "MAX_COLUMNS", 3)
     monkeypatch.setattr("gangopt.formulations.fair_share._patterns.MAX_PATTERNS", 3)
-    with pytest.raises(ModelTooLargeError, match="form fair_share patterns would need 4 columns"):
+    with pytest.raises(ModelTooLargeError, match="formulation fair_share patterns would have 4 columns"):
         patterns.model(instance)
 
 

@@ -263,7 +263,9 @@ def test_dual_feasible_rows():
 
 def test_too_large_is_refused_before_building():
     instance = load("interval/random?jobs=40&servers=80")
-    with pytest.raises(ModelTooLargeError, match=r"form interval joint would need .* columns, at most 200,000"):
+    with pytest.raises(
+        ModelTooLargeError, match=r"formulation interval joint would have .* columns, more than the limit of 200,000"
+    ):
         joint.model(instance)
 
 

@@ -257,5 +257,5 @@ def test_machines_left_out_host_nothing():
 @pytest.mark.parametrize("form", FORMS)
 def test_model_that_would_not_fit_is_refused_before_it_is_built(form):
     instance = load("network_placement/random?machines=30000&workers=300")
-    with pytest.raises(ModelTooLargeError, match=f"form network_placement {form} would need"):
+    with pytest.raises(ModelTooLargeError, match=f"formulation network_placement {form} would have"):
         FORMS[form][1](instance)

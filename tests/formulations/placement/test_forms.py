@@ -388,7 +388,7 @@ def test_fixed_levels_place_what_fits_within_them():
 def test_large_models_are_refused_before_they_are_built():
     instance = make([3] * 2000, [(1, 2)] * 1000)
     for form in ("tasks", "pieces"):
-        with pytest.raises(ModelTooLargeError, match=f"form placement {form} would need"):
+        with pytest.raises(ModelTooLargeError, match=f"formulation placement {form} would have"):
             FORMS[form].model(instance)
 
 

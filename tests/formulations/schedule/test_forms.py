@@ -179,7 +179,7 @@ def test_stopping_within_slots_can_be_better():
 
 
 def test_slotted_refuses_instances_without_a_slot():
-    with pytest.raises(InputError, match="form slotted is for instances with a slot; t lets jobs stop at any time"):
+    with pytest.raises(InputError, match=r"formulation slotted requires a slot \(t has none\); use formulation event"):
         slotted.model(jobs([(0, 1, 1)], 1, slot=None))
 
 
@@ -195,7 +195,7 @@ def test_too_many_sets_are_refused(monkeypatch):
 
 
 def test_too_many_slots_are_refused():
-    with pytest.raises(ModelTooLargeError, match="form schedule slotted would need"):
+    with pytest.raises(ModelTooLargeError, match="formulation schedule slotted would have"):
         slotted.model(jobs([(0, 1, 10**7)], 1))
 
 

@@ -242,12 +242,12 @@ def test_big_m_has_an_owner_and_no_rule_needs_more():
 
 
 def test_form_cut_refuses_several_features():
-    with pytest.raises(InputError, match="form cut is for one feature, t has 2; use linear"):
+    with pytest.raises(InputError, match=r"formulation cut requires one feature \(got 2\); use formulation linear"):
         cut.model(history([[0, 1], [1, 0]], [False, True]))
-    with pytest.raises(InputError, match="form cut is for one feature"):
+    with pytest.raises(InputError, match="formulation cut requires one feature"):
         solve(random(features=2), form="cut")
 
 
 def test_model_that_would_not_fit_is_refused_before_it_is_built():
-    with pytest.raises(ModelTooLargeError, match="form threshold cut would need"):
+    with pytest.raises(ModelTooLargeError, match="formulation threshold cut would have"):
         cut.model(random(jobs=3000))

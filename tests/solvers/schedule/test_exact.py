@@ -82,7 +82,7 @@ def test_a_limit_that_is_not_reached_changes_no_bound(monkeypatch):
 
 
 def test_search_that_does_not_apply_is_refused():
-    with pytest.raises(InputError, match="form slotted is for instances with a slot"):
+    with pytest.raises(InputError, match="formulation slotted requires a slot"):
         solve("schedule/halves", "exact?search=slotted")
     n = 30
     many = ScheduleInstance(
