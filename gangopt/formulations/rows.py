@@ -25,9 +25,9 @@ def linear(coefficients: Sequence[Pyomo], variables: Sequence[Pyomo], constant: 
     Parameters
     ----------
     coefficients : sequence of float or Param
-        a, one for each variable.
+        Coefficient of each variable.
     variables : sequence of Var
-        x.
+        The variables.
     constant : float, optional
         Constant term.
 

@@ -223,8 +223,14 @@ def test_assign_refuses_bad_arguments(arguments, message):
     [
         ({"cuts": -1}, r"cuts must be 0 to 1 for 2 servers \(got -1\)"),
         ({"cuts": 2}, r"cuts must be 0 to 1 for 2 servers \(got 2\)"),
-        ({"cuts": 1, "objective": "request_difference"}, "only without cuts"),
-        ({"cuts": 1, "request_difference": 1}, "only without cuts"),
+        (
+            {"cuts": 1, "objective": "request_difference"},
+            r"request_difference requires cuts = 0 \(got 1\); use formulation assign",
+        ),
+        (
+            {"cuts": 1, "request_difference": 1},
+            r"request_difference requires cuts = 0 \(got 1\); use formulation assign",
+        ),
     ],
 )
 def test_groups_refuses_bad_arguments(arguments, message):
