@@ -151,7 +151,7 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
         (["compare", "missing.json"], "missing.json: no such file"),
         (["export", TINY, "--format", "gms", "-o", "m.gms"], "unknown format 'gms'"),
         (["export", TINY, "--format", "lp", "-o", "no/such/m.lp"], "no such directory"),
-        (["schema", "parking"], "unknown problem 'parking'"),
+        (["schema", "parking"], "unknown decision 'parking'"),
         (["plot", "missing.parquet", "-o", "a.png"], "no such file"),
         (["plot", "missing.parquet", "-o", "a.gif"], "suffix .gif, allowed: .png, .svg, .pdf"),
         (["plot", "nope", "-o", "a.png"], "nope: no such file"),

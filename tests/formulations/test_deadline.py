@@ -27,7 +27,7 @@ def test_nothing_stops_without_a_limit():
 
 
 def test_time_that_is_over_stops_the_build():
-    with building_within(lambda: 0.0), pytest.raises(OutOfTime, match="the time was over before the model was built"):
+    with building_within(lambda: 0.0), pytest.raises(OutOfTime, match="the time limit was reached before the model was built"):
         require_time()
     require_time()
 
@@ -35,7 +35,7 @@ def test_time_that_is_over_stops_the_build():
 def test_columns_that_cannot_be_built_in_time_are_not_begun():
     with building_within(lambda: 1.0):
         require_time(int(0.9 / LEAST_SECONDS_PER_COLUMN))
-        with pytest.raises(OutOfTime, match=r"300,000 columns take longer to build than the 1 s that are left"):
+        with pytest.raises(OutOfTime, match=r"300,000 columns take longer to build than the remaining 1 s"):
             require_time(300_000)
 
 

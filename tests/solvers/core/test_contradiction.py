@@ -43,7 +43,7 @@ def infeasible(monkeypatch):
 
 @pytest.mark.parametrize(("noun", "form"), CASES)
 def test_a_false_claim_is_held_against_a_solution_of_every_problem(small_names, infeasible, noun, form):
-    if form is not None and not gangopt.problems[noun].forms[form].linear:
+    if form is not None and not gangopt.problems[noun].form(form).linear:
         pytest.skip("the form is built, not solved")
     instance = gangopt.load(small_names[noun])
     best = gangopt.solve(instance).objective

@@ -162,7 +162,7 @@ def test_model_is_not_built_without_time():
     instance = load("threshold/random?jobs=40&features=2&seed=1")
     outcome = exact(instance, Controls(time_limit=1e-9))
     assert (outcome.termination, outcome.form, outcome.solver) == ("time_limit", "linear", "")
-    assert outcome.reason == "the time was over before the model was built"
+    assert outcome.reason == "the time limit was reached before the model was built"
     assert outcome.bound <= instance.evaluate(outcome.solution).objective
 
 
