@@ -150,5 +150,5 @@ def test_a_failure_that_is_no_missing_value_is_not_hidden():
 def test_forms_and_methods_are_looked_up_by_name(name):
     with pytest.raises(InputError, match=f"unknown formulation of allocation '{name}'; (near matches|known)"):
         gangopt.problems["allocation"].form(name)
-    with pytest.raises(InputError, match=rf"method must be a name \(got {name}\)|unknown method of allocation '{name}'"):
+    with pytest.raises(InputError, match=f"method must be a name|unknown method of allocation '{name}'"):
         gangopt.problems["allocation"].method(name)

@@ -93,7 +93,7 @@ class Places(AuctionFormulation):
                 block.offered_gpus = Constraint(expr=capacity(CLUSTER, 0, instance.total))
 
     def _read(self, block: Pyomo, instance: AuctionInstance) -> AuctionSolution:
-        """Return the Solution that `assign` says; wider pieces take the machines with the most free GPUs."""
+        """Return the solution given by `assign`; wider pieces take the machines with the most free GPUs."""
         chosen = [
             Choice(i, level, k, place if level != CLUSTER else None)
             for (i, level, place, k), x in block.assign.items()

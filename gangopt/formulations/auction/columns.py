@@ -52,7 +52,7 @@ class Group:
     apps : tuple of int
         Indices of the apps, ascending.
     columns : tuple of Column
-        Of the first app, by level and GPUs.
+        Columns of the first app, by level and GPUs.
     shares : tuple of Fraction
         Value of each column as a share of the largest, exact; equal for all apps of the group.
     logs : tuple of float

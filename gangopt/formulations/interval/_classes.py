@@ -26,8 +26,8 @@ MAX_COLUMNS = 1_000_000
 class Classes(IntervalFormulation):
     r"""Configurations, levels and pieces on classes of equal servers; the optimum is a bound.
 
-    Binary z_jpwl says that job j has p parameter servers, w workers and the transfer time t_l of that configuration,
-    u_j that it is paused; integer y_jpwlcxy counts the servers of class c that then hold x and y of them.
+    Binary z_jpwl is 1 if job j has p parameter servers, w workers and the transfer time t_l of that configuration,
+    u_j if it is paused; integer y_jpwlcxy counts the servers of class c that then hold x and y of them.
 
     .. math::
         \sum_{pwl} z_{jpwl} + u_j = 1,\quad

@@ -25,8 +25,8 @@ Configuration = tuple[int, int, int]
 class Joint(IntervalFormulation):
     r"""Configurations, levels and the pieces of each job on each server.
 
-    Binary z_jpwl says that job j has p parameter servers, w workers and the transfer time t_l of that configuration,
-    u_j that it is paused, y_jpwkxy that server k holds x and y of them.
+    Binary z_jpwl is 1 if job j has p parameter servers, w workers and the transfer time t_l of that configuration,
+    u_j if it is paused, y_jpwkxy if server k holds x and y of them.
 
     .. math::
         \sum_{pwl} z_{jpwl} + u_j = 1,\quad

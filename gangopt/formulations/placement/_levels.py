@@ -35,7 +35,7 @@ Index = tuple[int, int, int, int, int]
 class Levels(LevelsFormulation):
     r"""Pieces on classes of equal servers; the optimum is a bound.
 
-    Binary z_jl says that job j has the transfer time t_l, u_j that it is paused; integer y_jlcxy counts the servers of
+    Binary z_jl is 1 if job j has the transfer time t_l, u_j if it is paused; integer y_jlcxy counts the servers of
     class c that hold x parameter servers and y workers of job j when its transfer time is t_l.
 
     .. math::

@@ -26,8 +26,8 @@ Index = tuple[int, int, int, int]
 class Pieces(LevelsFormulation):
     r"""The piece of each job on each server, and one level (transfer time) per job.
 
-    Binary y_jkxy says that server k holds x parameter servers and y workers of job j; z_jl that job j has the transfer
-    time t_l; u_j that it is paused.
+    Binary y_jkxy is 1 if server k holds x parameter servers and y workers of job j; z_jl if job j has the transfer
+    time t_l; u_j if it is paused.
 
     .. math::
         \sum_l z_{jl} + u_j = 1,\quad \sum_{kxy} x\,y_{jkxy} = p_j (1 - u_j),\quad
