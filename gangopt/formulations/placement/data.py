@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gangopt.base.types import Ints
 from gangopt.formulations.deadline import require_time
 from gangopt.instances.placement.instance import TRANSFERS_PER_STEP, PlacementInstance
 
@@ -152,7 +153,7 @@ class PlacementData:
         )
 
 
-def _jobs(instance: PlacementInstance, used: np.ndarray, unit: np.ndarray) -> tuple[JobData, ...]:
+def _jobs(instance: PlacementInstance, used: Ints, unit: Ints) -> tuple[JobData, ...]:
     ps_need = (instance.ps_millionths[:, used] // unit).tolist()
     worker_need = (instance.worker_millionths[:, used] // unit).tolist()
     return tuple(
