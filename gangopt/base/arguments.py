@@ -139,7 +139,7 @@ def parameters_of(function: Callable[..., Any], skip: int = 0) -> dict[str, Para
     return result
 
 
-def _kinds(hint: Any) -> tuple[tuple[type, ...], tuple[str, ...]]:  # noqa: ANN401 - annotations are any object
+def _kinds(hint: Any) -> tuple[tuple[type, ...], tuple[str, ...]]:
     origin = typing.get_origin(hint)
     if origin is typing.Literal:
         return (str,), typing.get_args(hint)

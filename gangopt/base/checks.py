@@ -172,7 +172,7 @@ def _got(value: object) -> str:
 
 def numbers(
     field: str,
-    value: Any,  # noqa: ANN401 - input of any type is checked here
+    value: Any,
     shape: tuple[int, ...],
     low: float = 0.0,
     high: float = LARGEST,
@@ -195,7 +195,7 @@ def numbers(
     return array + 0.0
 
 
-def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> NDArray[np.int64]:  # noqa: ANN401 - input of any type is checked here
+def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> NDArray[np.int64]:
     """Return a new integer array of the shape, all entries whole and from low to high."""
     array = np.array(value)
     _require_shape(field, array.shape, shape)
@@ -241,7 +241,7 @@ def resource_names(value: Sequence[str]) -> tuple[str, ...]:
     return result
 
 
-def table(field: str, value: Any) -> NDArray[np.float64]:  # noqa: ANN401 - input of any type is checked here
+def table(field: str, value: Any) -> NDArray[np.float64]:
     """Return a new read-only speed table over (parameter servers, workers); nan is a hole, and not all are holes."""
     try:
         array = np.array(value, dtype=np.float64, order="C")
@@ -266,7 +266,7 @@ def whole(field: str, value: object) -> int:
     return int(value)
 
 
-def whole_numbers(field: str, values: Any) -> tuple[int, ...]:  # noqa: ANN401 - input of any type is checked here
+def whole_numbers(field: str, values: Any) -> tuple[int, ...]:
     """Return the whole numbers of a solution as plain ints, from any sequence or array."""
     items = _sequence(field, values, "whole numbers")
     if set(map(type, items)) <= {int} and min(items, default=0) >= -_MOST and max(items, default=0) <= _MOST:
@@ -285,7 +285,7 @@ def finite(field: str, value: object) -> float:
     return number
 
 
-def finite_numbers(field: str, values: Any) -> tuple[float, ...]:  # noqa: ANN401 - input of any type is checked here
+def finite_numbers(field: str, values: Any) -> tuple[float, ...]:
     """Return the finite numbers of a solution as plain floats, from any sequence or array."""
     items = _sequence(field, values, "finite numbers")
     return tuple(finite(f"{field}[{index}]", value) for index, value in enumerate(items))
@@ -293,7 +293,7 @@ def finite_numbers(field: str, values: Any) -> tuple[float, ...]:  # noqa: ANN40
 
 def pieces(
     field: str,
-    values: Any,  # noqa: ANN401 - input of any type is checked here
+    values: Any,
     columns: tuple[str, ...],
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
     """Return lists of tuples of whole numbers, each list in ascending order.
@@ -318,7 +318,7 @@ def pieces(
     return tuple(result)
 
 
-def _plain(values: Any, width: int) -> bool:  # noqa: ANN401 - input of any type is checked here
+def _plain(values: Any, width: int) -> bool:
     """Return whether all is well already: tuples of tuples of as many plain ints; far faster than one by one."""
     if type(values) is not tuple or not set(map(type, values)) <= {tuple}:
         return False
@@ -342,7 +342,7 @@ def _piece(where: str, piece: object, width: int, needed: str) -> tuple[int, ...
     return numbers
 
 
-def texts(field: str, values: Any) -> tuple[str, ...]:  # noqa: ANN401 - input of any type is checked here
+def texts(field: str, values: Any) -> tuple[str, ...]:
     """Return the texts of a solution as a tuple."""
     items = _sequence(field, values, "texts")
     for index, value in enumerate(items):
@@ -351,7 +351,7 @@ def texts(field: str, values: Any) -> tuple[str, ...]:  # noqa: ANN401 - input o
     return items
 
 
-def _sequence(field: str, values: Any, needed: str) -> tuple[Any, ...]:  # noqa: ANN401 - input of any type is checked here
+def _sequence(field: str, values: Any, needed: str) -> tuple[Any, ...]:
     if isinstance(values, np.ndarray) and values.ndim:
         return tuple(values.tolist())
     if isinstance(values, Sequence) and not isinstance(values, str | bytes):

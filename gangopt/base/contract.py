@@ -152,9 +152,9 @@ class Instance(Record, ABC):
         check_text("source", self.source, lines=True)
 
     @abstractmethod
-    def check(self, solution: Any) -> list[Violation]:  # noqa: ANN401 - each decision has its own solution type
+    def check(self, solution: Any) -> list[Violation]:
         """Return every broken rule of a solution; empty if it is feasible."""
 
     @abstractmethod
-    def evaluate(self, solution: Any) -> Score:  # noqa: ANN401 - each decision has its own solution type
+    def evaluate(self, solution: Any) -> Score:
         """Return objective and metrics of a feasible solution."""

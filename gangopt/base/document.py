@@ -64,7 +64,7 @@ class InstanceDocument(_Strict, ABC):
 
     @classmethod
     @abstractmethod
-    def from_instance(cls, instance: Any) -> Self:  # noqa: ANN401 - each decision has its own type
+    def from_instance(cls, instance: Any) -> Self:
         """Return the file content of an instance."""
 
 
@@ -72,12 +72,12 @@ class SolutionDocument(_Strict, ABC):
     """Base of solution files."""
 
     @abstractmethod
-    def to_solution(self) -> Any:  # noqa: ANN401 - each decision has its own type
+    def to_solution(self) -> Any:
         """Return the solution that the file describes."""
 
     @classmethod
     @abstractmethod
-    def from_solution(cls, solution: Any) -> Self:  # noqa: ANN401 - each decision has its own type
+    def from_solution(cls, solution: Any) -> Self:
         """Return the file content of a solution."""
 
 

@@ -83,7 +83,7 @@ def listen() -> None:
     sys.unraisablehook = _unraisable
 
 
-def is_ours(handler: Any) -> bool:  # noqa: ANN401 - whatever signal.getsignal returns
+def is_ours(handler: Any) -> bool:
     """Return whether a handler is Python's own or that of the command line, not one of the user."""
     return handler is signal.default_int_handler or handler is on_ctrl_c
 

@@ -45,7 +45,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise InputError(f"{shorten(os.fspath(path))}: not UTF-8 text (byte {error.start})") from None
 
 
-def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of six types
+def parse_json(text: str, origin: str) -> Any:
     """Parse strict JSON: no NaN or infinity, no repeated key, no number beyond double precision.
 
     Parameters
@@ -105,7 +105,7 @@ def parse_json(text: str, origin: str) -> Any:  # noqa: ANN401 - JSON is any of 
         raise InputError(f"{origin}: nested too deeply to be read") from None
 
 
-def read_json(path: str | os.PathLike[str]) -> Any:  # noqa: ANN401 - JSON is any of six types
+def read_json(path: str | os.PathLike[str]) -> Any:
     """Read a strict JSON file.
 
     Parameters

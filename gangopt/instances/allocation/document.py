@@ -145,7 +145,7 @@ def _demand(field: str, demand: dict[str, float], names: list[str]) -> list[floa
     return [demand.get(name, 0.0) for name in names]
 
 
-def _speeds(label: str, rows: list[list[float | None]]) -> Any:  # noqa: ANN401 - a numpy array of two dimensions
+def _speeds(label: str, rows: list[list[float | None]]) -> Any:
     if len({len(row) for row in rows}) != 1:
         raise InputError(f"tables.{label}: rows of equal length are needed, given {sorted({len(row) for row in rows})}")
     return np.array([[math.nan if value is None else value for value in row] for row in rows])

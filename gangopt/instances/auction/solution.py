@@ -73,7 +73,7 @@ class AuctionSolution:
         return f"; rounded down to whole GPUs the high end is more for {number} of them" if number else ""
 
 
-def _payment(index: int, item: Any) -> Payment:  # noqa: ANN401 - input of any type is checked here
+def _payment(index: int, item: Any) -> Payment:
     if not isinstance(item, Sequence) or len(item) != 2:
         raise InputError(f"payments[{index}]: {shown(item)}, a lower and an upper bound are needed")
     for bound in item:

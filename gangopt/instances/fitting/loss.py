@@ -81,7 +81,7 @@ class LossFit:
     explained: float
     warnings: tuple[str, ...]
 
-    def loss(self, steps: Any) -> Any:  # noqa: ANN401 - scalars and arrays alike
+    def loss(self, steps: Any) -> Any:
         """Return the fitted loss after a number of steps, in the unit of the recorded losses."""
         return self.scale * (1 / (self.b0 * steps + self.b1) + self.b2)
 

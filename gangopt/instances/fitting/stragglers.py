@@ -125,7 +125,7 @@ def sync_stragglers(
     return tuple(np.flatnonzero(np.median(relative, axis=0) < factor).tolist())
 
 
-def _finite(field: str, values: Any, dimensions: int) -> FloatArray:  # noqa: ANN401 - anything array-like
+def _finite(field: str, values: Any, dimensions: int) -> FloatArray:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

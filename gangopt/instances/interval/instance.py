@@ -156,7 +156,7 @@ class IntervalInstance(Instance):
         allocation: AllocationInstance,
         servers: tuple[str, ...],
         capacity: FloatArray,
-        **fields: Any,  # noqa: ANN401 - the other fields of the class, by name
+        **fields: Any,
     ) -> Self:
         """Return the jobs of an allocation on servers, whatever the capacities were that they shared.
 
@@ -178,7 +178,7 @@ class IntervalInstance(Instance):
         total = dataclasses.replace(allocation, capacity=rows.sum(axis=0))
         return cls(allocation=total, servers=servers, capacity=rows, **fields)
 
-    def _placed(self, ps: Any, workers: Any, **fields: Any) -> PlacementInstance:  # noqa: ANN401 - arrays and fields
+    def _placed(self, ps: Any, workers: Any, **fields: Any) -> PlacementInstance:
         jobs = self.allocation
         return PlacementInstance(
             name=self.name,

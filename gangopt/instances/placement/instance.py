@@ -189,7 +189,7 @@ class PlacementInstance(Instance):
         cluster: Cluster,
         *,
         resources: tuple[str, ...] | None = None,
-        **fields: Any,  # noqa: ANN401 - the other fields of the class, by name
+        **fields: Any,
     ) -> Self:
         """Return jobs on the machines of a cluster, one server a machine, in the cluster's order.
 

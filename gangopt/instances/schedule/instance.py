@@ -305,7 +305,7 @@ def _overfull(
     return [Violation(rule, f"{where} at {times[order[over[0]]]:g} s", float(used[over].max()), limit, "GPUs")]
 
 
-def fewest_machines(machines: tuple[int, ...], gpus: Any) -> np.ndarray:  # noqa: ANN401 - any array of whole numbers
+def fewest_machines(machines: tuple[int, ...], gpus: Any) -> np.ndarray:
     """Return on how many machines each gang fits at least when all are empty.
 
     Parameters

@@ -136,13 +136,13 @@ def _check_sequence(name: str, values: object) -> None:
         )
 
 
-def _dtype(column: Column) -> Any:  # noqa: ANN401 - polars' types are classes
+def _dtype(column: Column) -> Any:
     import polars as pl
 
     return {"text": pl.String, "whole": pl.Int64, "number": pl.Float64, "flag": pl.Boolean}[column.kind]
 
 
-def _series(values: Any, column: Column) -> pl.Series:  # noqa: ANN401 - sequence, array or series
+def _series(values: Any, column: Column) -> pl.Series:
     import polars as pl
 
     given = values if isinstance(values, pl.Series) else _from_sequence(values, column)
@@ -185,7 +185,7 @@ def _from_sequence(values: Sequence[Any], column: Column) -> pl.Series:
     return pl.Series(column.name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
 
 
-def _fits(value: Any, column: Column) -> bool:  # noqa: ANN401 - whatever a caller gave
+def _fits(value: Any, column: Column) -> bool:
     if value is None:
         return True
     if column.kind == "flag":

@@ -105,7 +105,7 @@ class _Found:
 def _read(
     problem: AnyProblem,
     form: Formulation[Any, Any],
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    model: Any,
     instance: Instance,
     solved: SolverOutcome,
     unit: float = 1.0,
@@ -118,7 +118,7 @@ def _read(
 def _sharpened(
     problem: AnyProblem,
     form: Formulation[Any, Any],
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    model: Any,
     instance: Instance,
     controls: Controls,
     found: _Found,
@@ -207,7 +207,7 @@ def settings_of(controls: Controls) -> SolveSettings:
     )
 
 
-def _solve(model: Any, controls: Controls, warm: bool) -> SolverOutcome:  # noqa: ANN401 - Pyomo is untyped
+def _solve(model: Any, controls: Controls, warm: bool) -> SolverOutcome:
     settings = settings_of(controls)
     if controls.solver == "highs":
         from gangopt.solvers.highs import solve_model

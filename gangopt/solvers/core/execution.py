@@ -22,7 +22,7 @@ __all__ = ["Executor", "run_tasks"]
 class Executor(Protocol):
     """What is needed of an executor: `submit`, as in `concurrent.futures`."""
 
-    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:  # noqa: ANN401 - any function
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Start a call and return its future."""
         ...
 

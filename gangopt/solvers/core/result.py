@@ -235,7 +235,7 @@ class Result:
         return _rebuild, (values | {"metrics": dict(self.metrics), "options": dict(self.options)},)
 
     @property
-    def solution(self) -> Any:  # noqa: ANN401 - each decision has its own solution type
+    def solution(self) -> Any:
         """The Solution.
 
         Raises

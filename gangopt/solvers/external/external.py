@@ -59,7 +59,7 @@ _STOPPED = (TerminationCondition.feasible, _NO_POINT)
 
 
 def solve_external(
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    model: Any,
     solver_name: str,
     settings: SolveSettings | None = None,
     *,
@@ -209,7 +209,7 @@ class _Run:
         limit = self._settings.time_limit
         return None if limit is None else limit - (time.perf_counter() - self._started)
 
-    def _why_stopped(self, condition: Any) -> Termination:  # noqa: ANN401
+    def _why_stopped(self, condition: Any) -> Termination:
         """Tell a time limit from a gap that was reached, where an interface only says that a point is feasible."""
         left = self._seconds_left()
         if left is not None and left <= _EARLY * (self._settings.time_limit or 0.0):
@@ -217,7 +217,7 @@ class _Run:
         gap_asked = self._settings.rel_gap > 0 or self._settings.abs_gap > 0
         return "optimal" if gap_asked and condition != _NO_POINT else "error"
 
-    def _ask(self, model: Any, left: float | None) -> Any:  # noqa: ANN401
+    def _ask(self, model: Any, left: float | None) -> Any:
         """Call the interface; a solver that skips options it does not know is found out by its log."""
         options = dict(self.options)
         if left is not None and self._solver.time_limit not in self._settings.options:
@@ -305,7 +305,7 @@ def _checked(tight: LinearArrays, point: Floats) -> tuple[Floats, str | None]:
     return again.values, violation(tight, again.values)
 
 
-def _interface(name: str, solver: ExternalSolver) -> Any:  # noqa: ANN401
+def _interface(name: str, solver: ExternalSolver) -> Any:
     try:
         with LoggingIntercept(level=logging.WARNING):
             interface = pyo.SolverFactory(name)
@@ -317,7 +317,7 @@ def _interface(name: str, solver: ExternalSolver) -> Any:  # noqa: ANN401
     return interface
 
 
-def _version(interface: Any) -> str:  # noqa: ANN401
+def _version(interface: Any) -> str:
     try:
         return ".".join(str(part) for part in interface.version())
     except Exception:
@@ -357,7 +357,7 @@ def _plain_model(arrays: LinearArrays) -> tuple[Any, list[Any]]:
     return model, columns
 
 
-def _point_of(model: Any, columns: list[Any], results: Any) -> Floats | None:  # noqa: ANN401
+def _point_of(model: Any, columns: list[Any], results: Any) -> Floats | None:
     """Read the solution out of the results; interfaces leave out variables that appear nowhere, which are then 0."""
     if not len(results.solution):
         return None

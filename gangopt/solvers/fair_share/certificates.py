@@ -276,13 +276,13 @@ def _shared(market: Market, controls: Controls) -> tuple[bool | None, Given | No
     return (False, None) if solved.termination == "infeasible" else (None, None)
 
 
-def _model(name: str) -> Any:  # noqa: ANN401 - Pyomo is untyped
+def _model(name: str) -> Any:
     from pyomo.environ import ConcreteModel
 
     return ConcreteModel(name=name)
 
 
-def _solve(model: Any, controls: Controls, *, maximise: bool) -> Any:  # noqa: ANN401 - Pyomo is untyped
+def _solve(model: Any, controls: Controls, *, maximise: bool) -> Any:
     from pyomo.environ import Objective, maximize, minimize
 
     from gangopt.solvers.core.by_form import settings_of

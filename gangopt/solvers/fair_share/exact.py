@@ -206,7 +206,7 @@ class _Search:
         unless_interrupted(solved)
         return True if solved.termination == "optimal" else None
 
-    def _model(self, caps: list[_Cap], fewest_below: float | None) -> Any:  # noqa: ANN401 - Pyomo is untyped
+    def _model(self, caps: list[_Cap], fewest_below: float | None) -> Any:
         from pyomo.environ import ConcreteModel, Constraint, Objective
 
         thresholds = sorted({cap.value for cap in caps} | ({fewest_below} if fewest_below is not None else set()))

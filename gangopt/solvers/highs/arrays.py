@@ -76,7 +76,7 @@ class LinearArrays:
     def from_matrix(
         cls,
         costs: ArrayLike,
-        matrix: Any,  # noqa: ANN401 - any scipy sparse or dense two-dimensional matrix
+        matrix: Any,
         row_lower: ArrayLike,
         row_upper: ArrayLike,
         lower: ArrayLike,
@@ -298,7 +298,7 @@ def _filled(values: ArrayLike, field: str, length: int) -> Floats:
     return vector(values, field)
 
 
-def _as_rows(matrix: Any) -> Any:  # noqa: ANN401
+def _as_rows(matrix: Any) -> Any:
     """Return a matrix in compressed rows, entries that stand twice summed."""
     from scipy.sparse import csr_matrix
 

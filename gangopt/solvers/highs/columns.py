@@ -128,7 +128,7 @@ def _ids(variables: Sequence[Any]) -> NDArray[np.uint64]:
     return np.fromiter(map(id, variables), np.uint64, len(variables))
 
 
-def _value_in_domain(variable: Any) -> float:  # noqa: ANN401
+def _value_in_domain(variable: Any) -> float:
     number = float(variable.value)
     lower, upper, integer = _domain_facts(variable.domain, variable)
     gap = max(lower - number, number - upper, abs(number - round(number)) if integer and math.isfinite(number) else 0.0)
@@ -186,14 +186,14 @@ def _declared(variables: Sequence[Any], slot: str, absent: float) -> Floats:
     return array
 
 
-def _evaluated(bound: Any, variable: Any) -> float:  # noqa: ANN401
+def _evaluated(bound: Any, variable: Any) -> float:
     try:
         return float(value(bound))
     except (ValueError, TypeError) as error:
         raise InputError(f"{variable.name} has a bound without a value: {bound}") from error
 
 
-def _domain_facts(domain: Any, variable: Any) -> tuple[float, float, bool]:  # noqa: ANN401
+def _domain_facts(domain: Any, variable: Any) -> tuple[float, float, bool]:
     lower, upper, step = domain.get_interval()
     whole = step is not None and abs(step) == 1 and (lower is None or float(lower).is_integer())
     if not whole and step != 0:

@@ -43,7 +43,7 @@ _READ_DIRECTLY = _VARIABLE_CLASSES | native_numeric_types | {MonomialTermExpress
 _args = attrgetter("_args_")
 
 
-def compile_model(block: Any, *, include_unused: bool = True) -> LinearArrays:  # noqa: ANN401 - Pyomo is untyped
+def compile_model(block: Any, *, include_unused: bool = True) -> LinearArrays:
     """Read a linear Pyomo model or block into arrays, one row a constraint and one column a variable.
 
     Fixed variables are constants with their value, whatever their bounds. Variables of other blocks that an active
@@ -86,7 +86,7 @@ def compile_model(block: Any, *, include_unused: bool = True) -> LinearArrays:  
     return arrays
 
 
-def _check_block(block: Any) -> None:  # noqa: ANN401
+def _check_block(block: Any) -> None:
     if getattr(block, "ctype", None) is not Block:
         raise InputError(f"{type(block).__name__} is not a Pyomo model or block")
     if block.is_indexed():
@@ -97,7 +97,7 @@ def _check_block(block: Any) -> None:  # noqa: ANN401
         raise InputError(f"{block.name} is deactivated; activate it before solving")
 
 
-def _refuse_foreign_components(block: Any) -> None:  # noqa: ANN401
+def _refuse_foreign_components(block: Any) -> None:
     """Refuse active components, as disjuncts and special ordered sets, that a linear model would silently lose."""
     for item in block.block_data_objects(active=True, descend_into=Block):
         for kind in item.collect_ctypes(active=None, descend_into=False):
@@ -110,7 +110,7 @@ def _refuse_foreign_components(block: Any) -> None:  # noqa: ANN401
                 )
 
 
-def _data(block: Any, kind: type) -> list[Any]:  # noqa: ANN401
+def _data(block: Any, kind: type) -> list[Any]:
     """Return the members of a block's own components of one kind, those that References repeat last."""
     members: list[Any] = []
     references: list[Any] = []
@@ -163,7 +163,7 @@ def _add_rows(walk: _Walk, blocks: list[Any]) -> _Rows:
     return rows
 
 
-def _sides(constraint: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+def _sides(constraint: Any) -> tuple[Any, Any, Any]:
     try:
         return constraint.to_bounded_expression()  # type: ignore[no-any-return]
     except ValueError as error:
@@ -172,7 +172,7 @@ def _sides(constraint: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
         ) from error
 
 
-def _number(bound: Any, constraint: Any) -> float:  # noqa: ANN401
+def _number(bound: Any, constraint: Any) -> float:
     try:
         return float(bound if bound.__class__ in native_numeric_types else value(bound))
     except (ValueError, TypeError) as error:
@@ -188,7 +188,7 @@ class _Walk:
         self._recorder = VarRecorder({}, False)
         self._visitor = LinearRepnVisitor({}, var_recorder=self._recorder)
 
-    def add(self, expression: Any, owner: Any) -> float:  # noqa: ANN401
+    def add(self, expression: Any, owner: Any) -> float:
         """Append the terms of an expression and return its constant."""
         if expression.__class__ is LinearExpression:
             arguments = expression._args_
@@ -220,7 +220,7 @@ class _Walk:
                 constant += item
         return constant
 
-    def _visit(self, expression: Any, owner: Any) -> float:  # noqa: ANN401
+    def _visit(self, expression: Any, owner: Any) -> float:
         try:
             linear = self._visitor.walk_expression(expression)
             constant = float(linear.constant)
@@ -242,7 +242,7 @@ class _Walk:
             )
 
 
-def _evaluated(coefficient: Any, variable: Any) -> float:  # noqa: ANN401
+def _evaluated(coefficient: Any, variable: Any) -> float:
     try:
         return float(coefficient if coefficient.__class__ in native_numeric_types else value(coefficient))
     except (ValueError, TypeError) as error:
@@ -311,13 +311,13 @@ def _assemble(
     )
 
 
-def _units(matrix: Any) -> Floats:  # noqa: ANN401
+def _units(matrix: Any) -> Floats:
     """Return the largest coefficient of each row, at most 1, and 1 for a row without any."""
     _, largest = row_extremes(matrix.indptr, np.abs(matrix.data))
     return np.where(largest > 0, np.minimum(largest, 1.0), 1.0)
 
 
-def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, sizes: Floats) -> NDArray[np.bool_]:  # noqa: ANN401
+def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, sizes: Floats) -> NDArray[np.bool_]:
     """Mark rows without entries whose constant lies within the bounds, to a tolerance relative to the row's size."""
     slack = CONSTANT_ROW_TOLERANCE * sizes
     empty: NDArray[np.bool_] = np.diff(matrix.indptr) == 0

@@ -66,7 +66,7 @@ class Monitor:
         self._ended = threading.Event()
         self._failure: BaseException | None = None
 
-    def attach(self, highs: Any, *, report: bool) -> None:  # noqa: ANN401
+    def attach(self, highs: Any, *, report: bool) -> None:
         """Have a HiGHS instance call back; a sub-solve that does not report can still be stopped."""
         highs.setCallback(self._called if report else self._asked_to_stop, None)
         kinds = (*_INTERRUPTS, _Kind.kCallbackMipImprovingSolution) if report else _INTERRUPTS
@@ -93,7 +93,7 @@ class Monitor:
                 self._note(self.seconds(), incumbent, bound)
         self._hand_on()
 
-    def _called(self, kind: Any, message: str, out: Any, into: Any, _data: Any) -> None:  # noqa: ANN401
+    def _called(self, kind: Any, message: str, out: Any, into: Any, _data: Any) -> None:
         code = int(kind)
         if code == _LOGGED:
             self._queue.put(message.rstrip("\n"))
@@ -104,7 +104,7 @@ class Monitor:
                 self._improve(math.inf, self._sign * out.mip_dual_bound)
             self._asked_to_stop(kind, message, out, into, _data)
 
-    def _asked_to_stop(self, _kind: Any, _message: str, _out: Any, into: Any, _data: Any) -> None:  # noqa: ANN401
+    def _asked_to_stop(self, _kind: Any, _message: str, _out: Any, into: Any, _data: Any) -> None:
         if self.stopped.is_set():
             into.user_interrupt = True
 
@@ -169,7 +169,7 @@ class Monitor:
             self._report(self._queue.get())
         self.raise_failure()
 
-    def _report(self, item: Any) -> None:  # noqa: ANN401
+    def _report(self, item: Any) -> None:
         receiver = self._settings.log if isinstance(item, str) else self._settings.on_progress
         if item is _DONE or receiver is None or self._failure is not None:
             return

@@ -195,7 +195,7 @@ class Handle:
         if basis is not None and basis.valid and not arrays.is_mip:
             self._reuse(basis, arrays.n_rows)
 
-    def _reuse(self, basis: Any, n_rows: int) -> None:  # noqa: ANN401
+    def _reuse(self, basis: Any, n_rows: int) -> None:
         rows = list(basis.row_status)
         if len(rows) <= n_rows:
             basis.row_status = rows + [highspy.HighsBasisStatus.kBasic] * (n_rows - len(rows))

@@ -36,7 +36,7 @@ _banner_lock = threading.Lock()
 _banner_printed = False
 
 
-def new_highs() -> Any:  # noqa: ANN401 - highspy's class has no usable stub
+def new_highs() -> Any:
     """Return a HiGHS instance that writes nothing to the terminal."""
     highs = _make() if _banner_printed else _first_highs()
     for name in ("output_flag", "log_to_console"):
@@ -44,12 +44,12 @@ def new_highs() -> Any:  # noqa: ANN401 - highspy's class has no usable stub
     return highs
 
 
-def _make() -> Any:  # noqa: ANN401
+def _make() -> Any:
     make: Any = highspy.Highs
     return make()
 
 
-def _first_highs() -> Any:  # noqa: ANN401
+def _first_highs() -> Any:
     """Construct the process's first instance without its banner.
 
     HiGHS prints two lines from its first constructor, before any option can be set, so file descriptor 1 points to a
@@ -97,7 +97,7 @@ def release_scheduler() -> None:
     reset(True)
 
 
-def set_options(highs: Any, options: Mapping[str, object]) -> None:  # noqa: ANN401
+def set_options(highs: Any, options: Mapping[str, object]) -> None:
     """Set options and check the status of each.
 
     Parameters
@@ -139,7 +139,7 @@ def refuse_owned(options: Mapping[str, object]) -> None:
             raise InputError(f"give {_OWNED[name]} of SolveSettings instead of the HiGHS option {name}")
 
 
-def _allowed(highs: Any, name: str) -> str:  # noqa: ANN401
+def _allowed(highs: Any, name: str) -> str:
     status, current = highs.getOptionValue(name)
     if status != highspy.HighsStatus.kOk:
         return "; it has no option of that name"

@@ -100,7 +100,7 @@ class PyomoHighs:
 
     def solve(
         self,
-        model: Any,  # noqa: ANN401 - Pyomo is untyped
+        model: Any,
         *,
         tee: bool = False,
         timelimit: float | str | None = None,
@@ -114,7 +114,7 @@ class PyomoHighs:
         report_timing: bool = False,
         solver_io: str | None = None,
         **unknown: object,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Solve a linear model; like Pyomo's other solvers it returns results and does not raise on infeasible.
 
         Parameters
@@ -212,7 +212,7 @@ def _settings(options: Mapping[str, object], log: Callable[[str], None] | None) 
     return SolveSettings(**fields, options=rest, log=log)
 
 
-def _number(name: str, text: Any, number: Callable[[Any], int | float]) -> int | float:  # noqa: ANN401
+def _number(name: str, text: Any, number: Callable[[Any], int | float]) -> int | float:
     try:
         return number(text)
     except ValueError as error:
@@ -249,7 +249,7 @@ def _report(*parts: tuple[float, str]) -> None:
         _to_stdout(f"{seconds:10.2f} seconds to {what}")
 
 
-def _results(arrays: LinearArrays, outcome: SolverOutcome) -> Any:  # noqa: ANN401
+def _results(arrays: LinearArrays, outcome: SolverOutcome) -> Any:
     results = SolverResults()
     results.solver.name = PyomoHighs.name
     results.solver.status, results.solver.termination_condition = _STATUSES[outcome.termination]
@@ -280,12 +280,12 @@ def _or_infinite(value: float | None, sign: int) -> float:
     return sign * float("inf") if value is None else value
 
 
-def _suffix(model: Any, name: str) -> Any | None:  # noqa: ANN401
+def _suffix(model: Any, name: str) -> Any | None:
     suffix = model.component(name)
     return suffix if suffix is not None and suffix.ctype is Suffix and suffix.import_enabled() else None
 
 
-def _load_suffixes(model: Any, arrays: LinearArrays, outcome: SolverOutcome) -> None:  # noqa: ANN401
+def _load_suffixes(model: Any, arrays: LinearArrays, outcome: SolverOutcome) -> None:
     pairs = (("dual", arrays.rows, outcome.row_duals), ("rc", arrays.columns, outcome.reduced_costs))
     for name, components, values in pairs:
         suffix = _suffix(model, name)
@@ -296,7 +296,7 @@ def _load_suffixes(model: Any, arrays: LinearArrays, outcome: SolverOutcome) -> 
             suffix.update(zip(components, values.tolist(), strict=True))
 
 
-def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, results: Any) -> None:  # noqa: ANN401
+def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, results: Any) -> None:
     """Put the solution into the results, from where `solutions.load_from` of the model takes it."""
     root = model.model()
     symbols = SymbolMap(NumericLabeler("x"))

@@ -158,7 +158,7 @@ class Session:
         lowers, uppers = _changed(arrays.row_lower, rows, lower), _changed(arrays.row_upper, rows, upper)
         self._set(replace(arrays, row_lower=lowers, row_upper=uppers))
 
-    def add_rows(self, matrix: Any, lower: ArrayLike, upper: ArrayLike, names: Sequence[str] = ()) -> None:  # noqa: ANN401
+    def add_rows(self, matrix: Any, lower: ArrayLike, upper: ArrayLike, names: Sequence[str] = ()) -> None:
         """Add rows below the present ones.
 
         Parameters
@@ -238,7 +238,7 @@ def solve_arrays(
 
 
 def solve_model(
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    model: Any,
     settings: SolveSettings | None = None,
     *,
     warm_start: bool = False,

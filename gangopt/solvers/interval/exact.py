@@ -237,7 +237,7 @@ def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
     """
     first, second = problems["allocation"].methods[allocation], problems["placement"].methods[placement]
 
-    def run(instance: IntervalInstance, controls: Controls, **options: Any) -> Outcome:  # noqa: ANN401 - of either method
+    def run(instance: IntervalInstance, controls: Controls, **options: Any) -> Outcome:
         if controls.start is not None:
             raise InputError(f"start is for the method exact, {first.name}+{second.name} takes two decisions in turn")
         mine, theirs = split_options(first, second, options)
@@ -274,7 +274,7 @@ class _Turns:
         self.termination: Termination = "completed"
         self.metrics: dict[str, Any] = {}
 
-    def take(self, method: Any, instance: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401 - of either decision
+    def take(self, method: Any, instance: Any, options: dict[str, Any]) -> Any:
         """Take one decision; a limit that cuts it short is that of the pair.
 
         Parameters

@@ -167,7 +167,7 @@ def pair(allocation: str, placement: str) -> Callable[..., IntervalSolution]:
     """
     first, second = problems["allocation"].methods[allocation], problems["placement"].methods[placement]
 
-    def run(instance: IntervalInstance, **options: Any) -> IntervalSolution:  # noqa: ANN401 - of either method
+    def run(instance: IntervalInstance, **options: Any) -> IntervalSolution:
         mine, theirs = split_options(first, second, options)
         allocate, place = first.function(), second.function()
         return in_turn(instance, lambda shared: allocate(shared, **mine), lambda given: place(given, **theirs))

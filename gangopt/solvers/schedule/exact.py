@@ -205,5 +205,5 @@ class _Run:
         )
 
 
-def _named(bounds: Any) -> dict[str, float]:  # noqa: ANN401 - a mapping of floats
+def _named(bounds: Any) -> dict[str, float]:
     return {f"bound_{name}": value for name, value in bounds.items()}
