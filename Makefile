@@ -1,13 +1,13 @@
-# Each target does its own set-up; all that is needed is Python 3.11 or newer with venv.
+# Each target sets up what it uses; the only requirement is Python 3.11 or newer with venv.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT := out
 
-.PHONY: demo test slow benchmark lint docs clean
+.PHONY: demo test slow matrix benchmark lint hooks docs wheel clean
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gangopt needs Python 3.11 or newer; call make PYTHON=python3.11")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gangopt requires Python 3.11 or newer; run make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python
@@ -22,7 +22,7 @@ $(VENV)/.develop: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e '.[test,lint,docs,distributed]'
 	touch $@ $(VENV)/.test $(VENV)/.core
 
-# The main job: heuristics against proven optima on the papers' named instances.
+# Main result: heuristics against proven optima on the papers' named instances.
 demo: $(VENV)/.core
 	mkdir -p $(OUT)
 	$(BIN)/gangopt compare 'parameters/*' 'allocation/*' 'placement/*' 'network_placement/*-w32-philly-2017' --time-limit 10 -o $(OUT)/demo.parquet
@@ -36,6 +36,10 @@ test: $(VENV)/.test
 slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow
 
+# The suite on every Python from 3.11 to 3.13 that is found, and once on the lowest allowed dependencies.
+matrix:
+	.ci/matrix
+
 benchmark: $(VENV)/.test
 	$(BIN)/python -m pytest -m benchmark -s tests/benchmarks
 
@@ -46,8 +50,16 @@ lint: $(VENV)/.develop
 	$(BIN)/lint-imports
 	$(BIN)/numpydoc lint $$(git ls-files 'gangopt/*.py')
 
+# Run the linters at every commit.
+hooks: $(VENV)/.develop
+	$(BIN)/pre-commit install
+
 docs: $(VENV)/.develop
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
+# The wheel, installed and tried away from the source tree.
+wheel: $(BIN)/python
+	PYTHON=$(BIN)/python .ci/wheel
+
 clean:
-	rm -rf $(VENV) $(OUT) docs/_build docs/api/generated
+	rm -rf $(VENV) .venv-3.1? .venv-lowest $(OUT) docs/_build docs/api/generated
