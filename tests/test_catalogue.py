@@ -79,13 +79,13 @@ def test_a_name_is_canonical_and_enough_to_rebuild():
     [
         ("", "an empty name"),
         ("parameters", "'parameters' is a decision; name one of its instances"),
-        ("parameters/resnet5-p10", "unknown network 'resnet5'; near matches: resnet50"),
+        ("parameters/resnet5-p10", "unknown network 'resnet5'; did you mean 'resnet50'"),
         ("parameters/rsnet", "unknown instance 'parameters/rsnet'"),
         ("parameters/random?bloks=3", r"parameters/random\?bloks=3: unknown argument 'bloks'; accepted: "),
-        ("parameters/random?blocks", "argument 'blocks' is not of the form key=value"),
+        ("parameters/random?blocks", "argument 'blocks' must have the format key=value"),
         (
             "parameter/resnet50-p10",
-            "unknown instance or file 'parameter/resnet50-p10'; near matches: parameters/resnet50-p10",
+            "unknown instance or file 'parameter/resnet50-p10'; did you mean 'parameters/resnet50-p10'",
         ),
         ("nowhere.json", "nowhere.json: no such file"),
         ("a\0b", "unknown instance or file"),

@@ -1,4 +1,4 @@
-"""Arguments in a name: `random?jobs=1000&seed=3` names a generator or a method together with its settings."""
+"""Arguments in names, e.g. `random?jobs=1000&seed=3` for a generator or a method with its settings."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["Parameter", "bind", "join_name", "number_in", "parameters_of", "spli
 
 
 def unknown(kind: str, value: str, allowed: list[str]) -> InputError:
-    """Return the error for an unknown word, with the nearest allowed ones or all of a short list.
+    """Return the error for an unknown word, with similar words or all of a short list.
 
     Parameters
     ----------
     kind : str
-        What the word should have been, as `method`.
+        Kind of word, e.g. `method`.
     value : str
-        The word.
+        The unknown word.
     allowed : list of str
-        The words that are accepted.
+        Known words.
 
     Returns
     -------
@@ -36,7 +36,9 @@ def unknown(kind: str, value: str, allowed: list[str]) -> InputError:
     """
     near = get_close_matches(value, allowed, n=3, cutoff=0.6)
     if near:
-        return InputError(f"unknown {kind} {shown(value)}; near matches: {', '.join(near)}")
+        *others, last = map(repr, near)
+        guess = f"{', '.join(others)} or {last}" if others else last
+        return InputError(f"unknown {kind} {shown(value)}; did you mean {guess}?")
     if 0 < len(allowed) <= 12:
         return InputError(f"unknown {kind} {shown(value)}; known: {', '.join(allowed)}")
     return InputError(f"unknown {kind} {shown(value)}")
@@ -48,17 +50,17 @@ def split_name(text: str) -> tuple[str, dict[str, str]]:
     Parameters
     ----------
     text : str
-        The whole name.
+        The name.
 
     Returns
     -------
     tuple of str and dict
-        Base and arguments, both still text.
+        Base, and text of the arguments by key.
 
     Raises
     ------
     InputError
-        If an argument has no value, no key, or stands twice.
+        If an argument has no key or no value, or is a duplicate.
     """
     base, mark, query = text.partition("?")
     arguments: dict[str, str] = {}
@@ -67,22 +69,22 @@ def split_name(text: str) -> tuple[str, dict[str, str]]:
     for part in query.split("&"):
         key, equals, value = part.partition("=")
         if not key or not equals or not value:
-            raise InputError(f"{shorten(text)}: argument {shown(part)} is not of the form key=value")
+            raise InputError(f"{shorten(text)}: argument {shown(part)} must have the format key=value")
         if key in arguments:
-            raise InputError(f"{shorten(text)}: argument {shown(key)} stands twice")
+            raise InputError(f"{shorten(text)}: duplicate argument {shown(key)}")
         arguments[key] = value
     return base, arguments
 
 
 def join_name(base: str, values: Mapping[str, object]) -> str:
-    """Return the canonical `base?key=value&...` of values in the order given.
+    """Return a base with its arguments, `base?key=value&...`, in the order of the values.
 
     Parameters
     ----------
     base : str
         The name before the question mark.
     values : mapping of str to object
-        Arguments to write; booleans become `true` and `false`, floats their shortest form.
+        Arguments by key; booleans become `true` and `false`.
 
     Returns
     -------
@@ -99,7 +101,7 @@ def join_name(base: str, values: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument that a generator or method accepts in its name."""
+    """Argument that a generator or method accepts in its name."""
 
     name: str
     kinds: tuple[type, ...]
@@ -108,7 +110,7 @@ class Parameter:
     default: object
 
     def describe(self) -> str:
-        """Return `name=default`, `name=<type>` where a value must be given, `[name=<type>]` where one may be."""
+        """Return `name=default`, `name=<type>` for required arguments, or `[name=<type>]` if the default is None."""
         kind = "|".join(self.choices) or "|".join(item.__name__ for item in self.kinds)
         if self.required:
             return f"{self.name}=<{kind}>"
@@ -116,19 +118,19 @@ class Parameter:
 
 
 def parameters_of(function: Callable[..., Any], skip: int = 0) -> dict[str, Parameter]:
-    """Return the arguments of a function that can stand in a name, read from its annotations.
+    """Return the arguments that a function accepts in a name, from its annotations.
 
     Parameters
     ----------
     function : callable
-        Parameters annotated int, float, str, bool, a Literal of str, or a union of these with None.
+        Function whose parameters are annotated int, float, str, bool, a Literal of str, or a union of these and None.
     skip : int, optional
-        Leading parameters that are given by code and never by name.
+        Number of leading parameters to leave out.
 
     Returns
     -------
     dict
-        Parameter by name, in signature order.
+        Parameters by name, in signature order.
     """
     hints = typing.get_type_hints(function)
     result = {}
@@ -155,11 +157,11 @@ def bind(parameters: Mapping[str, Parameter], arguments: Mapping[str, str], orig
     Parameters
     ----------
     parameters : mapping of str to Parameter
-        What is accepted.
+        Accepted arguments.
     arguments : mapping of str to str
         Text by key.
     origin : str
-        The name that messages quote.
+        Name to quote in messages.
 
     Returns
     -------
@@ -169,7 +171,7 @@ def bind(parameters: Mapping[str, Parameter], arguments: Mapping[str, str], orig
     Raises
     ------
     InputError
-        If a key is unknown, a value is not of its type, or a required one is absent.
+        If a key is unknown, a value is not of its type, or a required argument is missing.
     """
     where = shorten(origin)
     for key in arguments:
@@ -178,24 +180,20 @@ def bind(parameters: Mapping[str, Parameter], arguments: Mapping[str, str], orig
             raise InputError(f"{where}: unknown argument {shown(key)}; accepted: {known}")
     missing = [item.name for item in parameters.values() if item.required and item.name not in arguments]
     if missing:
-        raise InputError(f"{where}: argument {missing[0]!r} is needed, as {parameters[missing[0]].describe()}")
+        raise InputError(f"{where}: missing argument {parameters[missing[0]].describe()}")
     return {key: _convert(item, arguments[key], where) for key, item in parameters.items() if key in arguments}
 
 
 def _convert(parameter: Parameter, text: str, where: str) -> object:
-    given = f"{where}: {parameter.name}={shorten(text)}"
-    if parameter.choices:
-        if text in parameter.choices:
-            return text
-        raise InputError(f"{given}, allowed: {', '.join(parameter.choices)}")
-    for kind in parameter.kinds:
+    if text in parameter.choices:
+        return text
+    for kind in () if parameter.choices else parameter.kinds:
         value = _as(kind, text)
         if value is not None:
             return value
-    wanted = " or ".join(
-        {int: "a whole number", float: "a finite number", bool: "true or false"}[kind] for kind in parameter.kinds
-    )
-    raise InputError(f"{given}, {wanted} is needed")
+    words = {int: "an integer", float: "a finite number", bool: "true or false"}
+    wanted = parameter.choices or [words[kind] for kind in parameter.kinds]
+    raise InputError(f"{where}: {parameter.name} must be {' or '.join(wanted)} (got {shorten(text)})")
 
 
 def _as(kind: type, text: str) -> object | None:
@@ -210,17 +208,18 @@ def _as(kind: type, text: str) -> object | None:
 
 
 def number_in(text: str) -> int | float | None:
-    """Return the finite number that a text says in ASCII digits, an int where it is written as one.
+    """Return the finite number written in a text, or None.
 
     Parameters
     ----------
     text : str
-        As `12`, `-3` or `1.5e3`, white space around it allowed.
+        Number in ASCII digits, e.g. `12`, `-3` or `1.5e3`, with optional white space around it.
 
     Returns
     -------
     int, float or None
-        None for everything else: other scripts' digits, underscores, infinities, more than 40 characters.
+        An int if it has neither point nor exponent; None for all other texts, e.g. `nan`, `1_000` or `0x1`, and for
+        more than 40 characters.
     """
     if len(text) > 40 or "_" in text or not text.isascii():
         return None

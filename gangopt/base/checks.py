@@ -1,4 +1,4 @@
-"""Checks of numbers, labels and tables in instances and solutions: a defect is one line with field, index, value."""
+"""Checks of values from users, files and solutions; each message gives the field, what it must be and what it is."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gangopt.base.contract import check_text
 from gangopt.base.errors import InputError, shown
+from gangopt.base.types import Bools, Floats, Ints
 
 __all__ = [
     "LARGEST",
@@ -35,10 +36,10 @@ __all__ = [
 ]
 
 LARGEST = 1e15
-"""Largest magnitude of any number: whole numbers stay exact in double precision below it."""
+"""Largest magnitude of any number: integers are exact in double precision below it."""
 
 SMALLEST = 1e-15
-"""Smallest amount of a resource other than 0: shares and prices computed with it stay far from overflow."""
+"""Smallest positive amount of a resource; shares and prices computed from it stay far from overflow."""
 
 _MOST = int(LARGEST)
 
@@ -159,11 +160,12 @@ def _limits(low: float | None, high: float | None, unit: str = "", above: float 
 
 
 def _figure(limit: float) -> str:
-    """Return a limit without rounding it, e.g. 4096, 5,000,000 or 1e12."""
+    """Return a limit without rounding it, e.g. 4096, 5,000,000, 1e12 or 1e-9."""
     short = f"{limit:g}"
-    if limit != int(limit) or abs(limit) < 1e4:
-        return short if float(short) == limit else repr(limit)
-    return short.replace("e+", "e") if abs(limit) >= 1e9 and float(short) == limit else f"{int(limit):,}"
+    if float(short) != limit or 1e4 <= abs(limit) < 1e9:
+        return f"{int(limit):,}" if limit == int(limit) else repr(limit)
+    mantissa, exponent, power = short.partition("e")
+    return f"{mantissa}e{int(power)}" if exponent else mantissa
 
 
 def _got(value: object) -> str:
@@ -177,117 +179,103 @@ def numbers(
     low: float = 0.0,
     high: float = LARGEST,
     smallest: float = 0.0,
-) -> NDArray[np.float64]:
-    """Return a new float array of the shape, all entries finite, from low to high, and 0 or at least `smallest`."""
+) -> Floats:
+    """Return a new float array of a shape with every entry from low to high and, unless 0, at least `smallest`."""
     try:
         array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError(f"{field}: numbers are needed") from None
-    _require_shape(field, array.shape, shape)
+        raise InputError(f"{field} must hold numbers (got {shown(value)})") from None
+    _check_shape(field, array.shape, shape)
     wrong = ~((array >= low) & (array <= high))
-    if wrong.any():
-        index = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise InputError(f"{field}{list(index)}: {array[index]:g}, a number from {low:g} to {high:g} is needed")
-    small = (array != 0) & (np.abs(array) < smallest)
-    if small.any():
-        index = tuple(int(i) for i in np.argwhere(small)[0])
-        raise InputError(f"{field}{list(index)}: {array[index]:g}, 0 or at least {smallest:g} is needed")
+    _refuse(field, array, wrong, f"a number{_limits(low, high)}")
+    _refuse(field, array, (array != 0) & (np.abs(array) < smallest), f"0 or at least {_figure(smallest)}")
     return array + 0.0
 
 
-def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> NDArray[np.int64]:
-    """Return a new integer array of the shape, all entries whole and from low to high."""
+def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> Ints:
+    """Return a new integer array of a shape with every entry from low to high."""
     array = np.array(value)
-    _require_shape(field, array.shape, shape)
+    _check_shape(field, array.shape, shape)
     if array.dtype.kind not in "iu":
-        raise InputError(f"{field}: whole numbers are needed, given {array.dtype.name}")
-    wrong = (array < low) | (array > high)
-    if wrong.any():
-        index = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise InputError(f"{field}{list(index)}: {int(array[index])}, a whole number from {low} to {high} is needed")
+        raise InputError(f"{field} must hold integers (got {array.dtype.name})")
+    _refuse(field, array, (array < low) | (array > high), f"an integer{_limits(low, high)}")
     return array.astype(np.int64)
 
 
-def _require_shape(field: str, given: tuple[int, ...], needed: tuple[int, ...]) -> None:
-    if given != needed:
-        raise InputError(f"{field}: shape {given}, {needed} is needed")
+def _check_shape(field: str, given: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    if given != wanted:
+        raise InputError(f"{field} must have shape {wanted} (got {given})")
+
+
+def _refuse(field: str, array: NDArray[Any], wrong: Bools, allowed: str) -> None:
+    if wrong.any():
+        index = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise InputError(f"{field}{list(index)} must be {allowed} (got {_got(array[index])})")
 
 
 def labels(field: str, value: Iterable[str]) -> tuple[str, ...]:
-    """Return the labels as a tuple, each a text and all different."""
+    """Return unique labels of 1 to 200 characters as a tuple."""
     result = tuple(value)
     seen: dict[str, int] = {}
     for index, label in enumerate(result):
-        if not isinstance(label, str) or not 0 < len(label) <= 200:
-            raise InputError(f"{field}[{index}]: {shown(label)}, a text of 1 to 200 characters is needed")
-        check_text(f"{field}[{index}]", label)
+        text(f"{field}[{index}]", label, 1, 200)
         if label in seen:
-            first = f"{field}[{seen[label]}]"
-            raise InputError(
-                f"{field}[{index}]: {label!r} stands twice, first as {first}; every label must be different"
-            )
+            raise InputError(f"{field}[{index}]: duplicate label {label!r} (first at {field}[{seen[label]}])")
         seen[label] = index
     return result
 
 
 def resource_names(value: Sequence[str]) -> tuple[str, ...]:
-    """Return resource names, all different, of letters, digits, `_`, `-`, `.` and `/`."""
+    """Return unique resource names, which consist of letters, digits, `_`, `-`, `.` and `/`."""
     result = labels("resources", value)
     if not result:
-        raise InputError("resources: empty, at least one resource is needed")
+        raise InputError("resources must name at least one resource (got none)")
     for index, name in enumerate(result):
         if re.fullmatch(r"[A-Za-z0-9_./-]+", name) is None:
-            raise InputError(f"resources[{index}]: {name!r}, only letters, digits and _ . / - are allowed")
+            raise InputError(f"resources[{index}] must consist of letters, digits and _ . / - (got {name!r})")
     return result
 
 
-def table(field: str, value: Any) -> NDArray[np.float64]:
-    """Return a new read-only speed table over (parameter servers, workers); nan is a hole, and not all are holes."""
+def table(field: str, value: Any) -> Floats:
+    """Return a new read-only table of speeds in steps/s by (parameter servers, workers); NaN marks unknown entries."""
     try:
         array = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputError(f"{field}: rows of equal length with numbers are needed") from None
+        raise InputError(f"{field} must be rows of numbers of equal length (got {shown(value)})") from None
     if array.ndim != 2 or array.size == 0:
-        raise InputError(f"{field}: shape {array.shape}, rows (parameter servers) by columns (workers) are needed")
+        raise InputError(
+            f"{field} must have a row per number of parameter servers and a column per number of workers "
+            f"(got shape {array.shape})"
+        )
     wrong = ~(np.isnan(array) | ((array >= 1 / LARGEST) & (array <= LARGEST)))
-    if wrong.any():
-        p, w = (int(i) for i in np.argwhere(wrong)[0])
-        raise InputError(f"{field}[{p}, {w}]: {array[p, w]:g} steps/s, from {1 / LARGEST:g} to {LARGEST:g} is needed")
+    _refuse(field, array, wrong, f"a number{_limits(1 / LARGEST, LARGEST, 'steps/s')}")
     if np.isnan(array).all():
-        raise InputError(f"{field}: every entry is a hole, at least one speed is needed")
+        raise InputError(f"{field} must hold at least one speed (got only unknown entries)")
     array.setflags(write=False)
     return array
 
 
 def whole(field: str, value: object) -> int:
-    """Return a whole number of a solution as a plain int; a truth value, a fraction or a text is none."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or not -_MOST <= value <= _MOST:
-        raise InputError(f"{field}: {shown(value)}, a whole number is needed, at most {LARGEST:g}")
-    return int(value)
+    """Return an integer of a solution as a plain int."""
+    return integer(field, integer(field, value), -_MOST, _MOST)
 
 
 def whole_numbers(field: str, values: Any) -> tuple[int, ...]:
-    """Return the whole numbers of a solution as plain ints, from any sequence or array."""
-    items = _sequence(field, values, "whole numbers")
+    """Return the integers of a solution, a sequence or an array, as plain ints."""
+    items = _sequence(field, values, "a list of integers")
     if set(map(type, items)) <= {int} and min(items, default=0) >= -_MOST and max(items, default=0) <= _MOST:
         return items
     return tuple(whole(f"{field}[{index}]", value) for index, value in enumerate(items))
 
 
 def finite(field: str, value: object) -> float:
-    """Return a finite number of a solution as a plain float; a truth value or a text is none."""
-    number = float("nan")
-    if isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool):
-        with contextlib.suppress(OverflowError):
-            number = float(value)
-    if not math.isfinite(number):
-        raise InputError(f"{field}: {shown(value)}, a finite number is needed")
-    return number
+    """Return a finite number of a solution as a plain float."""
+    return number(field, value)
 
 
 def finite_numbers(field: str, values: Any) -> tuple[float, ...]:
-    """Return the finite numbers of a solution as plain floats, from any sequence or array."""
-    items = _sequence(field, values, "finite numbers")
+    """Return the finite numbers of a solution, a sequence or an array, as plain floats."""
+    items = _sequence(field, values, "a list of finite numbers")
     return tuple(finite(f"{field}[{index}]", value) for index, value in enumerate(items))
 
 
@@ -296,30 +284,30 @@ def pieces(
     values: Any,
     columns: tuple[str, ...],
 ) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Return lists of tuples of whole numbers, each list in ascending order.
+    """Return lists of tuples of integers, each list in ascending order.
 
     Parameters
     ----------
     field : str
         Name of the field.
     values : object
-        For every job or block its pieces.
+        The pieces of every job or block.
     columns : tuple of str
-        What the numbers of a piece are, for the message.
+        Names of the numbers in a piece, for the message.
     """
-    needed = f"whole numbers ({', '.join(columns)})"
+    wanted = f"integers ({', '.join(columns)})"
     if _plain(values, len(columns)):
         return tuple(tuple(sorted(items)) for items in values)
     result = []
     for index, items in enumerate(_sequence(field, values, "lists of pieces")):
         where = f"{field}[{index}]"
-        held = (_piece(where, piece, len(columns), needed) for piece in _sequence(where, items, "pieces"))
+        held = (_piece(where, piece, len(columns), wanted) for piece in _sequence(where, items, "a list of pieces"))
         result.append(tuple(sorted(held)))
     return tuple(result)
 
 
 def _plain(values: Any, width: int) -> bool:
-    """Return whether all is well already: tuples of tuples of as many plain ints; far faster than one by one."""
+    """Return whether all values are valid tuples of plain ints; much faster than checking them one by one."""
     if type(values) is not tuple or not set(map(type, values)) <= {tuple}:
         return False
     every = list(itertools.chain.from_iterable(values))
@@ -331,29 +319,29 @@ def _plain(values: Any, width: int) -> bool:
     return min(numbers, default=0) >= -_MOST and max(numbers, default=0) <= _MOST
 
 
-def _piece(where: str, piece: object, width: int, needed: str) -> tuple[int, ...]:
-    numbers = _sequence(where, piece, needed)
+def _piece(where: str, piece: object, width: int, wanted: str) -> tuple[int, ...]:
+    numbers = _sequence(where, piece, wanted)
     try:
         numbers = whole_numbers(where, numbers)
     except InputError:
         numbers = ()
     if len(numbers) != width:
-        raise InputError(f"{where}: {shown(piece)}, {needed} are needed")
+        raise InputError(f"{where} must be {wanted} (got {shown(piece)})")
     return numbers
 
 
 def texts(field: str, values: Any) -> tuple[str, ...]:
-    """Return the texts of a solution as a tuple."""
-    items = _sequence(field, values, "texts")
+    """Return text entries of a solution as a tuple."""
+    items = _sequence(field, values, "a list of text")
     for index, value in enumerate(items):
         if not isinstance(value, str):
-            raise InputError(f"{field}[{index}]: {shown(value)}, a text is needed")
+            raise InputError(f"{field}[{index}] must be text (got {shown(value)})")
     return items
 
 
-def _sequence(field: str, values: Any, needed: str) -> tuple[Any, ...]:
+def _sequence(field: str, values: Any, wanted: str) -> tuple[Any, ...]:
     if isinstance(values, np.ndarray) and values.ndim:
         return tuple(values.tolist())
     if isinstance(values, Sequence) and not isinstance(values, str | bytes):
         return tuple(values)
-    raise InputError(f"{field}: {shown(values)}, {needed} are needed")
+    raise InputError(f"{field} must be {wanted} (got {shown(values)})")

@@ -1,4 +1,4 @@
-"""What every decision's instance, solution and judge have in common."""
+"""Base classes of instances and results of the checker, for every problem."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["Instance", "Record", "Score", "Violation", "check_text"]
 
 @dataclass(frozen=True)
 class Violation:
-    """One broken rule of a solution.
+    """One violated rule of a solution.
 
     Attributes
     ----------
     rule : str
         Name of the rule, the same string as the constraint in the formulation.
     where : str
-        Index at which it is broken, as `job 3` or `resource gpu`.
+        Index at which it is violated, e.g. `job 3` or `resource gpu`.
     value : float
-        What the solution has.
+        Value in the solution.
     limit : float
-        What the rule allows.
+        Limit of the rule.
     unit : str
         Unit of both.
     """
@@ -47,14 +47,14 @@ class Violation:
 
 @dataclass(frozen=True)
 class Score:
-    """What a solution is worth, as the judge sees it.
+    """Objective and metrics of a solution, computed by the checker.
 
     Attributes
     ----------
     objective : float
-        Value of the decision's objective, in the decision's unit.
+        Objective value, in the unit of the problem.
     metrics : mapping of str to object
-        The decision's own named figures.
+        Further figures of the problem by name.
     """
 
     objective: float
@@ -65,31 +65,33 @@ class Score:
 
 
 def check_text(field: str, value: object, *, lines: bool = False) -> None:
-    """Refuse what is no text, or text that moves the cursor or hides characters where it is printed.
+    """Refuse values other than text, and text with characters that cannot be printed.
+
+    Such characters could move the cursor of a terminal or hide others.
 
     Parameters
     ----------
     field : str
-        What the message calls the value.
+        Name of the value in the message.
     value : object
-        The text.
+        The value.
     lines : bool, optional
         Whether line ends and tabs are allowed.
 
     Raises
     ------
     InputError
-        If it is no text, or holds a control or format character or half a surrogate pair.
+        If it is not text, or has a control or format character or an unpaired surrogate.
     """
     if not isinstance(value, str):
-        raise InputError(f"{field}: {shown(value)}, a text is needed")
+        raise InputError(f"{field} must be text (got {shown(value)})")
     found = unprintable(value, lines=lines)
     if found is not None:
         raise InputError(f"{field}: {shown(value)}, {found}")
 
 
 class Record:
-    """Base of frozen data classes that hold arrays: equal by content, arrays made read-only."""
+    """Base of frozen dataclasses with arrays, which are read-only and compared by content."""
 
     def _freeze(self) -> None:
         for item in dataclasses.fields(self):  # type: ignore[arg-type]
@@ -126,18 +128,18 @@ def _key(value: object) -> object:
 
 
 class Instance(Record, ABC):
-    """What is to be decided; subclasses are frozen data classes with arrays and labels.
+    """Base of problem instances, which are frozen dataclasses with arrays and labels.
 
     Attributes
     ----------
     noun : str
-        The decision, class-wide.
+        Name of the problem, the same for all instances of a class.
     name : str
-        Name that rebuilds it, or the name its file gives.
+        Name that `load` accepts, or the name in its file.
     description : str
-        One sentence for people.
+        Description in one sentence.
     source : str
-        Where the numbers come from.
+        Source of the data.
     """
 
     noun: ClassVar[str]
@@ -153,7 +155,7 @@ class Instance(Record, ABC):
 
     @abstractmethod
     def check(self, solution: Any) -> list[Violation]:
-        """Return every broken rule of a solution; empty if it is feasible."""
+        """Return the violations of a solution; none if it is feasible."""
 
     @abstractmethod
     def evaluate(self, solution: Any) -> Score:

@@ -65,7 +65,7 @@ def test_what_other_distributions_add_stands_behind_what_is_here(things):
     assert found["two"] is resolve("things_for_test:two")
     assert "one" in found
     assert "three" not in found
-    with pytest.raises(InputError, match=r"unknown thing 'three'; (near matches|known): .*"):
+    with pytest.raises(InputError, match=r"unknown thing 'three'; (did you mean|known): .*"):
         found["three"]
 
 

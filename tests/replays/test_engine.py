@@ -176,7 +176,7 @@ def test_jobs_without_a_duration_are_refused():
 def test_a_placement_requires_machines_and_a_known_name():
     with pytest.raises(InputError, match="placement=packed requires a cluster with machines"):
         gangopt.replay(TWO, 4, "fifo", placement="packed")
-    with pytest.raises(InputError, match="unknown placement rule 'pack'; near matches: packed"):
+    with pytest.raises(InputError, match="unknown placement rule 'pack'; did you mean 'packed'"):
         gangopt.replay(TWO, "tiresias-testbed", "fifo", placement="pack")
 
 

@@ -84,7 +84,7 @@ def test_slowdown_out_of_range(bad):
 
 
 def test_unknown_locality():
-    with pytest.raises(InputError, match="unknown locality 'racks'; near matches: rack"):
+    with pytest.raises(InputError, match="unknown locality 'racks'; did you mean 'rack'"):
         PRIORS.at("racks")
     with pytest.raises(InputError, match="unknown locality 'cross-rack'"):
         PRIORS.measured({"cross-rack": 1.3})
@@ -107,7 +107,7 @@ def test_table_with_its_own_default():
 def test_table_without_default():
     table = SlowdownTable({"VGG16": {}}, default=None)
     assert table.of("VGG16") == PRIORS
-    with pytest.raises(InputError, match="unknown model 'VGG19'; near matches: VGG16"):
+    with pytest.raises(InputError, match="unknown model 'VGG19'; did you mean 'VGG16'"):
         table.of("VGG19")
 
 
@@ -118,7 +118,7 @@ def test_table_without_default():
         ({"models": {5: {}}}, "a model's name is 5"),
         ({"models": {"a": 5}}, "model 'a': measured slowdowns are 5"),
         ({"models": {"a": {"rack": -1}}}, "model 'a': slowdown at locality rack is -1"),
-        ({"models": {"a": {"rak": 1}}}, "model 'a': unknown locality 'rak'; near matches: rack"),
+        ({"models": {"a": {"rak": 1}}}, "model 'a': unknown locality 'rak'; did you mean 'rack'"),
         ({"models": {}, "default": 1.3}, "default is 1.3; it must be a Slowdown or None"),
     ],
 )

@@ -72,7 +72,7 @@ def test_names_by_pattern():
 
 @pytest.mark.parametrize("load", [named_cluster, load_cluster])
 def test_unknown_name_gives_near_matches(load):
-    with pytest.raises(InputError, match="unknown cluster 'optimus'; near matches: optimus-testbed"):
+    with pytest.raises(InputError, match="unknown cluster 'optimus'; did you mean 'optimus-testbed'"):
         load("optimus")
     with pytest.raises(InputError, match="unknown cluster 'zzz'; known: optimus-testbed, philly-2017"):
         load("zzz")

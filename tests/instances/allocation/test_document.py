@@ -112,7 +112,7 @@ def test_defaults_are_zero_demand_and_the_size_of_the_table():
         (document(tables={"t": [[1.0], [1.0, 2.0]]}), r"tables.t: rows of equal length are needed, given \[1, 2\]"),
         (document(tables={"t": []}), "tables.t: rows of equal length"),
         (document(tables={"t": [[0.0]]}), "field tables.t.0.0"),
-        (document(job(), job()), r"jobs\[1\]: 'a' stands twice"),
+        (document(job(), job()), r"jobs\[1\]: duplicate label 'a' \(first at jobs\[0\]\)"),
         (document(jobs=[]), "field jobs"),
         (document(resources=[]), "field resources"),
         (document(resources=[{"name": "cpu", "capacity": 0.0}]), "field resources.0.capacity"),

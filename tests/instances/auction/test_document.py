@@ -89,9 +89,12 @@ def broken(*path_and_value):
         (broken("apps", 0, "bids", 0, "value", -1), r"values\[0\]: -1"),
         (broken("apps", 0, "bids", []), "apps.0.bids"),
         (broken("apps", 0, "held", 0, "machine", "m7"), r"apps\[0\].held\[0\].machine: 'm7'"),
-        (broken("apps", 0, "label", "b"), "'b' stands twice"),
+        (broken("apps", 0, "label", "b"), r"mine\.json: apps\[1\]: duplicate label 'b' \(first at apps\[0\]\)"),
         (broken("machines", 0, "offered", -2), "machines.0.offered"),
-        (broken("machines", 0, "label", "m1"), "'m1' stands twice"),
+        (
+            broken("machines", 0, "label", "m1"),
+            r"mine\.json: machines\[1\]: duplicate label 'm1' \(first at machines\[0\]\)",
+        ),
         (broken("machines", []), "machines"),
         (broken("bystanders", 0, "demand", -1), "bystanders.0.demand"),
         (

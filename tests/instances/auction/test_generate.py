@@ -70,7 +70,7 @@ def test_an_auction_on_a_cluster():
         ("random?bystanders=-1", "bystanders=-1"),
         ("random?seed=-1", "seed=-1, at least 0"),
         ("random?cluster=nowhere", "unknown cluster"),
-        ("random?demands=many", "allowed: any, powers"),
+        ("random?demands=many", r"auction/random\?demands=many: demands must be any or powers \(got many\)"),
         ("uniform?racks=0", "racks=0"),
         ("uniform?machines=20000", "machines=20000"),
         ("uniform?racks=10000&machines=100", "1000000 machines"),

@@ -85,7 +85,7 @@ def test_writing_and_reading_a_table_is_the_identity(table):
         (("offers",), [], "field offers: list should have at least 1 item"),
         (("offers", 0, "level"), "room", "field offers.0.level: input should be 'slot', 'machine', 'rack' or 'clu"),
         (("offers", 0, "gpus"), 0, "field offers.0.gpus: input should be greater than or equal to 1"),
-        (("offers", 0, "gpus"), 99, r"offer_gpus\[0\]: 99, a whole number from 1 to 16 is needed"),
+        (("offers", 0, "gpus"), 99, r"offer_gpus\[0\] must be an integer from 1 to 16 \(got 99\)"),
         (("split",), "halves", "field split: input should be 'whole' or 'shared'"),
         (("contention",), None, "field contention: input should be a valid number"),
         (("budget",), 0.0, "field budget: input should be greater than 0"),

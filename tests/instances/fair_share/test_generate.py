@@ -44,7 +44,7 @@ def test_sensitivity(sensitivity, equal):
         ("random?machines=1000000", "machines: 1000000"),
         ("random?resources=21", "resources: 21"),
         ("random?seed=-1", "seed: -1"),
-        ("cluster?cluster=themis-testbet", "unknown cluster 'themis-testbet'; near matches: themis-testbed"),
+        ("cluster?cluster=themis-testbet", "unknown cluster 'themis-testbet'; did you mean 'themis-testbed'"),
         ("cluster?racks=21", "racks: 21, a whole number from 1 to 20 is needed"),
         ("cluster?apps=1001", "apps: 1001"),
         ("cluster?seed=-1", "seed: -1"),

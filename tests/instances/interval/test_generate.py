@@ -48,7 +48,7 @@ def test_testbed_draws_models_and_progress():
     [
         ("interval/random?servers=0", "servers=0, 1 to 100,000"),
         ("interval/random?max_tasks=101", "max_tasks=101, 1 to 100"),
-        ("interval/random?tasks=tpu", "tasks=tpu, allowed: gpu, cpu"),
+        ("interval/random?tasks=tpu", r"tasks=tpu: tasks must be gpu or cpu \(got tpu\)"),
         ("interval/testbed?jobs=0", "jobs=0, 1 to 200"),
         ("interval/testbed?cpu_servers=0", "cpu_servers=0"),
         ("interval/testbed?gpu_servers=200000", "gpu_servers=200000"),

@@ -191,7 +191,7 @@ def test_the_judge_names_what_is_broken():
         ({"interval": 0.0}, "interval: 0 s, above 0 and at most 1e\\+09"),
         ({"capacity": np.array([[4.0], [3.0]])}, "the servers have 7 core of cpu, the allocation 8"),
         ({"allocation": jobs(max_ps=np.array([2, 1001, 2]))}, r"max_ps\[1\]: 1001, at most 1000 tasks"),
-        ({"servers": ("a", "a")}, "'a' stands twice"),
+        ({"servers": ("a", "a")}, r"servers\[1\]: duplicate label 'a' \(first at servers\[0\]\)"),
         ({"size": np.array([100.0, 0.0, 10.0])}, r"size\[1\]"),
         ({"charge": "none"}, "charge: 'none'"),
     ],

@@ -65,7 +65,10 @@ def _broken(change):
         (lambda v: v.update(speed=1), "field speed: extra inputs are not permitted"),
         (lambda v: v["machines"][1].update(traffic=-1.0), r"field machines.1.traffic: .*greater than or equal to 0"),
         (lambda v: v["machines"][1].update(free_gpus=1.5), r"field machines.1.free_gpus"),
-        (lambda v: v["machines"][1].update(label="a"), r"machines\[1\]: 'a' stands twice"),
+        (
+            lambda v: v["machines"][1].update(label="a"),
+            r"machines\[1\]: duplicate label 'a' \(first at machines\[0\]\)",
+        ),
         (
             lambda v: v["machines"][2].update(free_capacity=[]),
             r"machines\[2\].free_capacity: 0 numbers, one for each of 1",

@@ -75,8 +75,8 @@ def test_figure3_instance_is_eight_empty_machines():
         ("model?model=vgg16&traffic=-1", "traffic=-1.0"),
         ("model?model=vgg16&servers=0", "servers=0"),
         ("model?model=vgg16&seed=-1", "seed=-1"),
-        ("model?model=vgg16&mapping=best", "mapping=best, allowed: round_robin, greedy"),
-        ("model?workers=2", "argument 'model' is needed"),
+        ("model?model=vgg16&mapping=best", r"mapping=best: mapping must be round_robin or greedy \(got best\)"),
+        ("model?workers=2", "argument model=<str>"),
     ],
 )
 def test_bad_arguments_are_named(name, message):

@@ -51,5 +51,5 @@ def test_listed_model_spreads_its_remainder_and_says_so():
 
 
 def test_unknown_model_gives_near_matches():
-    with pytest.raises(InputError, match=r"unknown model 'vgg17'; near matches: .*vgg1"):
+    with pytest.raises(InputError, match=r"unknown model 'vgg17'; did you mean 'vgg19', 'vgg16' or 'vgg11'\?"):
         tensor_model("vgg17")

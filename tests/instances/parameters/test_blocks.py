@@ -102,7 +102,7 @@ def test_json(tmp_path, value, listed, name):
         ("a.txt", "9" * 400, "a whole number of 400 digits"),
         ("a.txt", "9999999999999999", "9999999999999999, a whole number from 1"),
         ("a.txt", ": 64", "an empty name of a block"),
-        ("a.txt", "a: b: 64\na: 64\na: 65", r"'a' stands twice"),
+        ("a.txt", "a: b: 64\na: 64\na: 65", "labels[2]: duplicate label 'a' (first at labels[1])"),
         ("a.json", "[64, ", "not JSON, or cut off"),
         ("a.json", "64", "a list of sizes or shapes, or an object"),
         ("a.json", "[]", "no blocks in it"),

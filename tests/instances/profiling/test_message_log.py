@@ -136,5 +136,5 @@ def test_arguments_out_of_range_are_refused(arguments, message):
 
 
 def test_an_unknown_model_is_refused_with_near_matches():
-    with pytest.raises(InputError, match="unknown model 'vgg61'; near matches: vgg19, vgg16"):
+    with pytest.raises(InputError, match="unknown model 'vgg61'; did you mean 'vgg19', 'vgg16'"):
         generate_log("vgg61")

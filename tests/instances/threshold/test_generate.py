@@ -53,7 +53,7 @@ def test_a_history_is_read_in_any_order_of_columns(written):
         ("job,skew,ratio\na,1,0\n", r"ratio\[0\]: 0.0, a number above 0"),
         ("job,skew,ratio,weight\na,1,1,0\n", r"weights\[0\]: 0.0, a number above 0"),
         ("job,skew,ratio\n,1,1\n", "line 2, column job: nothing, a name is needed"),
-        ("job,skew,ratio\na,1,1\na,2,1\n", r"jobs\[1\]: 'a' stands twice"),
+        ("job,skew,ratio\na,1,1\na,2,1\n", r"jobs\[1\]: duplicate label 'a' \(first at jobs\[0\]\)"),
         ('job,skew,ratio\n"a,1,1\n', "line 2: not CSV"),
         (b"job,skew,ratio\n\xff,1,1\n", "not UTF-8"),
     ],

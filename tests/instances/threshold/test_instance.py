@@ -73,9 +73,12 @@ def test_equal_features_do_not_stop_the_judge():
     [
         ({"jobs": ()}, "jobs: 0 jobs, 1 to 100000 are allowed"),
         ({"features": ()}, "features: 0 features, 1 to 32 are allowed"),
-        ({"jobs": ("a", "b", "a", "d")}, r"jobs\[2\]: 'a' stands twice"),
-        ({"jobs": ("a", "", "c", "d")}, r"jobs\[1\]: '', a text of 1 to 200 characters"),
-        ({"features": ("s", "s"), "values": np.zeros((4, 2))}, r"features\[1\]: 's' stands twice"),
+        ({"jobs": ("a", "b", "a", "d")}, r"jobs\[2\]: duplicate label 'a' \(first at jobs\[0\]\)"),
+        ({"jobs": ("a", "", "c", "d")}, r"jobs\[1\] must be text of 1 to 200 characters \(got ''\)"),
+        (
+            {"features": ("s", "s"), "values": np.zeros((4, 2))},
+            r"features\[1\]: duplicate label 's' \(first at features\[0\]\)",
+        ),
         ({"limit": 0.0}, "limit: 0.0, a number above 0 is needed"),
         ({"limit": float("nan")}, "limit: nan, a number above 0 is needed"),
         ({"values": np.zeros((3, 1))}, r"values: shape \(3, 1\), \(4, 1\) is needed"),
@@ -97,9 +100,9 @@ def test_a_defect_is_one_line(changes, message):
 @pytest.mark.parametrize(
     ("weights", "threshold", "message"),
     [
-        ((float("inf"),), 0.0, r"weights\[0\]: inf, a finite number is needed"),
-        ((1.0,), float("nan"), "threshold: nan, a finite number is needed"),
-        ((True,), 0.0, r"weights\[0\]: True, a finite number is needed"),
+        ((float("inf"),), 0.0, r"weights\[0\] must be a finite number \(got inf\)"),
+        ((1.0,), float("nan"), r"threshold must be a finite number \(got nan\)"),
+        ((True,), 0.0, r"weights\[0\] must be a finite number \(got True\)"),
     ],
 )
 def test_a_rule_has_finite_numbers(weights, threshold, message):

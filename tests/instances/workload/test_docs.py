@@ -11,7 +11,7 @@ from gangopt.instances.workload.recognition import FORMATS
 
 PAGE = Path(__file__).parents[3] / "docs" / "workloads.md"
 TEXT = PAGE.read_text(encoding="utf-8")
-CODE = Path(gangopt.__file__).parent / "instances"
+CODE = Path(gangopt.__file__).parent / "instances" / "workload"
 
 
 def table(heading):
@@ -43,7 +43,6 @@ def test_the_tables_of_formats_and_generators_are_complete():
 
 def test_every_finding_is_in_the_table_and_every_one_there_is_made():
     named = {name for row in table("What a log can get wrong") for name in re.findall(r"`([^`]+)`", row[0])}
-    sources = (CODE / "workload").rglob("*.py")
-    code = "\n".join(path.read_text() for path in sources)
+    code = "\n".join(path.read_text() for path in CODE.rglob("*.py"))
     made = set(re.findall(r'(?:warn|refuse|Notice)\(\s*"([a-z-]+)"', code)) | {"bad-entries", "unknown-states"}
     assert made | {"bad-<column>"} == named

@@ -27,7 +27,7 @@ def test_names_and_node_link_files(tmp_path):
     assert load_machines("themis-testbed") == cluster
     save_cluster(cluster, tmp_path / "c.json")
     assert load_machines(tmp_path / "c.json") == cluster
-    with pytest.raises(InputError, match="unknown cluster 'themis'; near matches: themis-testbed"):
+    with pytest.raises(InputError, match="unknown cluster 'themis'; did you mean 'themis-testbed'"):
         load_machines("themis")
 
 

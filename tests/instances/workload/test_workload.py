@@ -124,7 +124,7 @@ def test_series_arrays_and_whole_numbers_as_names_are_accepted():
             "column user, row 1: 'b ', text .not empty, no control characters, no blanks",
         ),
         ({"user": ["a", "\ud800", "d", "e"]}, "column user, row 1: '.ud800', text"),
-        ({"gpu": [1, 2, 3, 4]}, "unknown column of a workload 'gpu'; near matches: gpus"),
+        ({"gpu": [1, 2, 3, 4]}, "unknown column of a workload 'gpu'; did you mean 'gpus'"),
         ({"user": ["x" * 60, 1, "y", "z"]}, "column user, row 1: 1, text"),
     ],
 )
@@ -169,7 +169,7 @@ def test_slices_by_time_user_and_virtual_cluster(workload):
     assert len(workload.slice(100)) == 0
     with pytest.raises(InputError, match="end=5 s is not after start=5 s"):
         workload.slice(5, 5)
-    with pytest.raises(InputError, match="unknown user of the workload 'evee'; near matches: eve"):
+    with pytest.raises(InputError, match="unknown user of the workload 'evee'; did you mean 'eve'"):
         workload.slice(user="evee")
     with pytest.raises(InputError, match="unknown virtual cluster of the workload 'z'; known: x, y"):
         workload.slice(vc="z")
