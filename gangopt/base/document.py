@@ -1,4 +1,4 @@
-"""What all instance and solution files share: strict fields, finite numbers, one-line messages."""
+"""Base classes of instance and solution files: strict fields, finite numbers, one-line messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VERSION = 1
 """Version of the file format that this release reads and writes."""
 
 LARGEST = 1e15
-"""Largest magnitude of any number in a file: whole numbers stay exact in double precision below it."""
+"""Largest magnitude of any number in a file: integers are exact in double precision below it."""
 
 Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 Positive = Annotated[float, Field(gt=0, le=LARGEST)]
@@ -45,22 +45,22 @@ Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_prin
 
 
 class _Strict(BaseModel):
-    # strict: 1 is a number and "1" or true is not; sequences are therefore declared as list, never tuple
+    # strict: "1" and true are not numbers; sequences are declared as list, since strict tuples reject JSON arrays
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
 
 class InstanceDocument(_Strict, ABC):
-    """Fields that every instance file has, beside the decision's own."""
+    """Fields that every instance file has, beside those of its problem."""
 
     noun: str
     version: Literal[1] = Field(description="version of the file format")
     name: Annotated[str, Field(min_length=1, max_length=500)] = Field(description="name of the instance")
-    description: str = Field(default="", description="one sentence for people")
-    source: str = Field(default="", description="where the numbers come from")
+    description: str = Field(default="", description="description in one sentence")
+    source: str = Field(default="", description="source of the data")
 
     @abstractmethod
     def to_instance(self) -> Instance:
-        """Return the instance that the file describes."""
+        """Return the instance in the file."""
 
     @classmethod
     @abstractmethod
@@ -73,7 +73,7 @@ class SolutionDocument(_Strict, ABC):
 
     @abstractmethod
     def to_solution(self) -> Any:
-        """Return the solution that the file describes."""
+        """Return the solution in the file."""
 
     @classmethod
     @abstractmethod
@@ -94,12 +94,13 @@ def validate(model: type[_Model], value: object, origin: str) -> _Model:
     value : object
         Parsed JSON.
     origin : str
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------
     InputError
-        One line: file, field, value, and what is allowed, for the first defect, and how many more there are.
+        If the value does not match the type. The message gives the file, the field, its value and what is allowed for
+        the first defect, and the number of other defects.
     """
     try:
         return model.model_validate(value)
@@ -134,14 +135,14 @@ def instance_of(document: type[InstanceDocument], value: object, origin: str) ->
 
 
 def refusal(error: ValidationError, origin: str) -> InputError:
-    """Return the one line for what pydantic found in a file or in an instance to be written.
+    """Return the error for defects that pydantic found in a file or in an instance to be written.
 
     Parameters
     ----------
     error : ValidationError
-        What pydantic raised.
+        Error of pydantic.
     origin : str
-        What the message calls the file.
+        Name of the file in the message.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Errors that reach a user: each says in one line what is wrong, where, and what is allowed."""
+"""Errors for users; each message says in one line what is wrong, where, and what is allowed."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = [
 ]
 
 LONGEST_SHOWN = 60
-"""Characters of a value that a message shows."""
+"""Largest number of characters of a value in a message."""
 
 LONGEST_TEXT = 200
-"""Characters of a name or path that a message shows."""
+"""Largest number of characters of a name or path in a message."""
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: its repr on one line, cut when long.
+    """Return the repr of a value for a message, on one line and abbreviated.
 
     Parameters
     ----------
     value : object
-        What was given.
+        Any object.
 
     Returns
     -------
@@ -43,19 +43,19 @@ def shown(value: object) -> str:
 
 
 def shorten(text: str, longest: int = LONGEST_TEXT) -> str:
-    """Return a text on one line, its middle left out when it is long.
+    """Return a text on one line; if it is too long, its middle becomes `...`.
 
     Parameters
     ----------
     text : str
-        As it was given.
+        Any text.
     longest : int, optional
-        Characters that are left, at least 10.
+        Largest number of characters, at least 10.
 
     Returns
     -------
     str
-        The text with every run of white space as one space.
+        The text, in which every run of white space is one space.
     """
     line = " ".join(text.split())
     if len(line) <= longest:
@@ -69,7 +69,9 @@ _UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def unprintable(text: str, *, lines: bool = False) -> str | None:
-    r"""Return which character of a text would move the cursor or hide others where it is printed, in words.
+    r"""Describe the first character of a text that cannot be printed.
+
+    Such characters could move the cursor of a terminal or hide others.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def unprintable(text: str, *, lines: bool = False) -> str | None:
     Returns
     -------
     str or None
-        As `character 3 ('\x1b') cannot be printed`; None if every character can.
+        E.g. `character 3 ('\x1b') cannot be printed`; None if every character can be printed.
     """
     if not text.isprintable():
         for index, character in enumerate(text):
@@ -95,15 +97,15 @@ class GangoptError(Exception):
 
 
 class InputError(GangoptError, ValueError):
-    """A file, name, field or argument is not acceptable; the message names it and says what is allowed."""
+    """A file, name, field or argument is invalid; the message says which one and what is allowed."""
 
 
 class ModelTooLargeError(InputError):
-    """A model would need more columns or bytes than the stated limit; raised before it is built."""
+    """A model would exceed the limit on columns or bytes; raised before the model is built."""
 
 
 class NonlinearModelError(InputError):
-    """A component of a model is not linear, so it cannot be given to a linear solver; names the component."""
+    """A component of a model is not linear, so a linear solver cannot solve it; the message names the component."""
 
 
 class SolverUnavailableError(InputError):
@@ -111,12 +113,12 @@ class SolverUnavailableError(InputError):
 
 
 class SolverError(GangoptError):
-    """A solver reported an error or returned an answer that the judge rejects."""
+    """A solver reported an error or returned an answer that the checker rejects."""
 
 
 class InfeasibleError(GangoptError):
-    """The instance provably has no solution; the message says which rule cannot hold and by how much."""
+    """The instance provably has no solution; the message says which rule cannot be satisfied and by how much."""
 
 
 class NoSolutionError(GangoptError):
-    """A value was asked of a result that holds no solution."""
+    """A value was requested from a result without a solution."""

@@ -1,4 +1,4 @@
-"""A lock between processes: a file beside what is locked, which names its holder and is free when that process ends."""
+"""Lock between processes: a file next to the locked one, which records its holder and is released with that process."""
 
 from __future__ import annotations
 
@@ -18,38 +18,39 @@ from gangopt.base.errors import InputError, shorten
 __all__ = ["locked"]
 
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP}
-"""What a file system without locks says; some shared ones are mounted so, and are used without."""
+"""Errors of file systems without locks, e.g. of some shared ones; these are used without a lock."""
+
 _FAR = 2**40
-"""Byte that is locked where a lock keeps others from reading what it covers."""
+"""Offset of the locked byte on systems where other processes cannot read locked bytes."""
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a path; its file is `path` with `.lock` behind it, and goes when the lock is given back.
+    """Hold the lock of a path in a file named `<path>.lock`, which is removed on release.
 
     Parameters
     ----------
     path : Path
-        What no other process must use meanwhile.
+        Path to reserve for this process.
 
     Raises
     ------
     InputError
-        If another process holds it (the message says which, on which host and since when), or the lock file cannot
-        be written or is a file of something else.
+        If another process holds the lock (the message says which one, on which host and since when), or the lock file
+        cannot be written or has other content.
     """
     file = path.with_name(f"{path.name}.lock")
     stream = _taken(path, file)
     try:
         yield
     finally:
-        # removed while it is held: a process that opened it meanwhile sees that it has gone, and makes its own
+        # removed while it is held: a process that has opened it meanwhile notices that it is gone and creates its own
         with stream, suppress(OSError):
             file.unlink(missing_ok=True)
 
 
 def _taken(path: Path, file: Path) -> IO[bytes]:
-    """Return the lock file, open and locked, with this process in it."""
+    """Return the lock file, open and locked, with this process as its holder."""
     while True:
         try:
             stream = os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666), "r+b")
@@ -68,7 +69,7 @@ def _taken(path: Path, file: Path) -> IO[bytes]:
 
 
 def _take(path: Path, file: Path, stream: IO[bytes]) -> bool:
-    """Lock an open lock file and write the holder into it; False if it was removed before it could be locked."""
+    """Lock an open lock file and record the holder; return False if the file was removed before it was locked."""
     free = _try_lock(stream)
     content = stream.read()
     holder = _holder(content)
@@ -77,7 +78,7 @@ def _take(path: Path, file: Path, stream: IO[bytes]) -> bool:
     if not file.exists() or not os.path.samestat(file.stat(), os.fstat(stream.fileno())):
         return False
     if content and holder is None:
-        raise InputError(f"{shorten(str(file))}: is no lock file; remove it or write elsewhere")
+        raise InputError(f"{shorten(str(file))}: not a lock file; remove it or choose another output")
     since = datetime.now().astimezone().isoformat(timespec="seconds")
     stream.seek(0)
     stream.truncate()

@@ -1,4 +1,4 @@
-"""Ctrl-C: whatever swallows a KeyboardInterrupt on its way, no answer that it cut short passes for a whole one."""
+"""Handling of Ctrl-C: an interrupted computation is never reported as complete, even if a library swallows it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 __all__ = ["count", "is_ours", "listen", "note", "on_ctrl_c", "reset", "unless_interrupted"]
 
 _AGAIN_AFTER = 0.02
-"""Seconds after which an interrupt that came at a bad moment is sent once more."""
+"""Seconds after which a postponed interrupt is sent again."""
 
 _seen = 0
 
@@ -27,18 +27,18 @@ _Answer = TypeVar("_Answer", bound=_Ended)
 def unless_interrupted(answer: _Answer) -> _Answer:
     """Return the answer of an inner solve, or raise KeyboardInterrupt if Ctrl-C cut it short.
 
-    Every solve inside another computation goes through here: only the outermost one reports its incumbent as
+    Every solve inside another computation uses this function: only the outermost one reports its incumbent as
     `interrupted`.
 
     Parameters
     ----------
     answer : _Answer
-        Anything with a termination: a Result, an Outcome or a SolverOutcome.
+        Object with a termination: a Result, an Outcome or a SolverOutcome.
 
     Raises
     ------
     KeyboardInterrupt
-        If its termination is `interrupted`.
+        If the termination is `interrupted`.
     """
     if answer.termination == "interrupted":
         raise KeyboardInterrupt
@@ -46,29 +46,29 @@ def unless_interrupted(answer: _Answer) -> _Answer:
 
 
 def count() -> int:
-    """Return how often Ctrl-C came, as far as gangopt saw it."""
+    """Return the number of interrupts that were counted."""
     return _seen
 
 
 def note() -> None:
-    """Count a Ctrl-C."""
-    global _seen  # noqa: PLW0603 - signals are one to a process
+    """Count an interrupt."""
+    global _seen  # noqa: PLW0603 - signals are global to a process
     _seen += 1
 
 
 def reset() -> None:
-    """Begin to count anew, as a command line does."""
+    """Reset the count to 0, e.g. at the start of a command."""
     global _seen  # noqa: PLW0603
     _seen = 0
 
 
 def on_ctrl_c(_number: int, frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt, later if a module is being imported: a library that is loaded by half fails in odd ways.
+    """Raise KeyboardInterrupt, or postpone it during an import, since partially imported libraries fail in odd ways.
 
     Parameters
     ----------
     frame : FrameType or None
-        What the main thread runs.
+        Current frame of the main thread.
     """
     note()
     if _importing(frame):
@@ -78,13 +78,13 @@ def on_ctrl_c(_number: int, frame: FrameType | None) -> None:
 
 
 def listen() -> None:
-    """Install the handler of the command line, and send again what a finaliser or a callback swallowed."""
+    """Install the handler of the command line; it resends interrupts that finalisers or callbacks swallow."""
     signal.signal(signal.SIGINT, on_ctrl_c)
     sys.unraisablehook = _unraisable
 
 
 def is_ours(handler: Any) -> bool:
-    """Return whether a handler is Python's own or that of the command line, not one of the user."""
+    """Return whether a handler is Python's default or that of the command line, not one of the user."""
     return handler is signal.default_int_handler or handler is on_ctrl_c
 
 
@@ -104,7 +104,7 @@ def _send_again() -> None:
 
 def _interrupt_main() -> None:
     if hasattr(signal, "pthread_kill"):
-        # sent to the main thread itself, it also ends a wait of that thread
+        # a signal sent to the main thread itself also ends a wait of that thread
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
         signal.raise_signal(signal.SIGINT)

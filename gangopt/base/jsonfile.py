@@ -1,4 +1,4 @@
-"""Strict JSON at the border: one error line for each defect, and files that appear whole or not at all."""
+"""Strict JSON with one-line messages, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     InputError
-        If the file is not UTF-8, or as `read_file`: absent, not regular, unreadable or larger than 512 MiB.
+        If the file is missing, not regular, unreadable, larger than 512 MiB or not UTF-8.
     """
     data = read_file(path)
     try:
@@ -46,14 +46,14 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 
 def parse_json(text: str, origin: str) -> Any:
-    """Parse strict JSON: no NaN or infinity, no repeated key, no number beyond double precision.
+    """Parse strict JSON without NaN, infinity, duplicate keys or numbers beyond double precision.
 
     Parameters
     ----------
     text : str
         The JSON text.
     origin : str
-        What messages call the text, as a file name.
+        Name of the text in messages, e.g. of its file.
 
     Returns
     -------
@@ -63,29 +63,28 @@ def parse_json(text: str, origin: str) -> Any:
     Raises
     ------
     InputError
-        With line and column of the first defect.
+        If the text is not strict JSON; the message gives the first defect.
     """
 
     def refuse_constant(token: str) -> float:
-        raise InputError(f"{origin}: {token} is not a number that JSON allows")
+        raise InputError(f"{origin}: {token} is not valid JSON")
 
     def finite(token: str) -> float:
         value = float(token)
         if not math.isfinite(value):
-            raise InputError(f"{origin}: {shorten(token)} is beyond the range of a double (about 1.8e308)")
+            raise InputError(f"{origin}: {shorten(token)} exceeds the range of a double (about 1.8e308)")
         return value
 
     def whole(token: str) -> int:
         if len(token) > 300:
-            raise InputError(f"{origin}: a whole number of {len(token)} digits, at most 300 are read")
+            raise InputError(f"{origin}: an integer of {len(token)} digits; at most 300 are allowed")
         return int(token)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for key, value in pairs:
             if key in result:
-                both = f"{shown(result[key])} and {shown(value)}"
-                raise InputError(f"{origin}: key {shown(key)} stands twice in one object, as {both}")
+                raise InputError(f"{origin}: duplicate key {shown(key)} ({shown(result[key])} and {shown(value)})")
             result[key] = value
         return result
 
@@ -102,7 +101,7 @@ def parse_json(text: str, origin: str) -> Any:
             f"{origin}: not JSON, or cut off (line {error.lineno}, column {error.colno}: {error.msg})"
         ) from None
     except RecursionError:
-        raise InputError(f"{origin}: nested too deeply to be read") from None
+        raise InputError(f"{origin}: nested too deeply") from None
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -127,7 +126,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def dump_json(value: object) -> str:
-    """Return strict JSON text that ends in a newline; lists of scalars stay on one line.
+    """Return strict JSON text with a final newline; lists of scalars are on one line.
 
     Parameters
     ----------
@@ -142,7 +141,7 @@ def dump_json(value: object) -> str:
     Raises
     ------
     InputError
-        If a number is NaN or infinite, which JSON cannot say.
+        If a number is NaN or infinite.
     """
     try:
         return _layout(value, "") + "\n"
@@ -164,7 +163,7 @@ def _layout(value: object, indent: str) -> str:
 
 
 def file_kind(path: str | os.PathLike[str]) -> FileKind:
-    """Return what stands at a path; a path that no file can have is absent, not an error.
+    """Return the kind of file at a path; an invalid path is `absent`.
 
     Parameters
     ----------
@@ -174,8 +173,8 @@ def file_kind(path: str | os.PathLike[str]) -> FileKind:
     Returns
     -------
     str
-        `absent`, `directory`, `file` (a regular one), or `stream`: a device, a pipe, or the file into which stdout
-        or stderr go already.
+        `absent`, `directory`, `file` (a regular one), or `stream`: a device, a pipe, or a file to which stdout or
+        stderr is redirected.
     """
     try:
         found = Path(path).stat()
@@ -195,28 +194,28 @@ def _is_open_as(descriptor: int, found: os.stat_result) -> bool:
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file whole: to a temporary neighbour first, then renamed over the target.
+    """Write a file atomically, by renaming a temporary file in the same directory.
 
-    A symbolic link stays one, and the file that it points to is written; a file that exists keeps its permissions. What
-    is no regular file, as `/dev/stdout`, gets the bytes behind those that it has.
+    Symbolic links are followed and existing files keep their permissions. The bytes are appended to streams such as
+    `/dev/stdout`.
 
     Parameters
     ----------
     path : str or path-like
         Path of the file.
     content : bytes
-        Its bytes.
+        Content of the file.
 
     Raises
     ------
     InputError
-        If the target is a directory or cannot be written; nothing is left behind then.
+        If the target is a directory or cannot be written; no partial file is left behind.
     """
     file = Path(path)
     name = shorten(str(file))
     kind = file_kind(file)
     if kind == "directory":
-        raise InputError(f"{name}: is a directory, cannot be written as a file")
+        raise InputError(f"{name} must be a file (is a directory)")
     try:
         if kind == "stream":
             with file.open("ab") as stream:
@@ -248,26 +247,26 @@ def _replace(file: Path, content: bytes) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write UTF-8 text whole or not at all; see `write_bytes`.
+    """Write UTF-8 text atomically; see `write_bytes`.
 
     Parameters
     ----------
     path : str or path-like
         Path of the file.
     text : str
-        Its text.
+        Content of the file.
     """
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_json(path: str | os.PathLike[str], value: object) -> None:
-    """Write strict JSON whole or not at all; see `dump_json` and `write_bytes`.
+    """Write strict JSON atomically; see `dump_json` and `write_bytes`.
 
     Parameters
     ----------
     path : str or path-like
         Path of the file.
     value : object
-        What to write.
+        Dict, list, str, int, float, bool or None, nested.
     """
     write_text(path, dump_json(value))

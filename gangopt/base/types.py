@@ -14,7 +14,7 @@ Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 Pyomo: TypeAlias = Any
-"""An object of Pyomo, which has no type annotations: a block, a variable, an expression, the result of a rule."""
+"""Object of Pyomo, which has no type annotations: a block, a variable, an expression, the result of a rule."""
 
 Sense: TypeAlias = Literal["minimise", "maximise"]
 """Sense of an objective."""

@@ -59,7 +59,7 @@ def test_a_lock_is_given_back_by_an_error(tmp_path):
 def test_a_file_of_something_else_is_left_alone(tmp_path, content):
     foreign = tmp_path / "rows.lock"
     foreign.write_text(content)
-    with pytest.raises(InputError, match=r"rows\.lock: is no lock file; remove it or write elsewhere"):
+    with pytest.raises(InputError, match=r"rows\.lock: not a lock file; remove it or choose another output"):
         locked(tmp_path / "rows").__enter__()
     assert foreign.read_text() == content
 

@@ -19,22 +19,26 @@ POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2
     [("/dev/zero", "a character device"), ("/dev/random", "a character device"), ("/dev/null", "a character device")],
 )
 def test_devices_are_refused_unread(path, kind):
-    with pytest.raises(InputError, match=f"^{path}: is {kind}, a regular file or a pipe such as /dev/stdin is needed$"):
+    with pytest.raises(
+        InputError, match=rf"^{path} must be a regular file or a pipe such as /dev/stdin \(is {kind}\)$"
+    ):
         read_file(path)
 
 
 def test_named_pipes_sockets_and_directories_are_refused_unread(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="pipe: is a named pipe, a regular file or a pipe such as /dev/stdin"):
+    with pytest.raises(
+        InputError, match=r"pipe must be a regular file or a pipe such as /dev/stdin \(is a named pipe\)"
+    ):
         read_file(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "socket"))
-        with pytest.raises(InputError, match="socket: is a socket, a regular file"):
+        with pytest.raises(InputError, match=r"socket must be a regular file .*\(is a socket\)"):
             read_file(tmp_path / "socket")
-    with pytest.raises(InputError, match=r"is a directory, a file is needed$"):
+    with pytest.raises(InputError, match=r"must be a file \(is a directory\)$"):
         read_file(tmp_path)
     (tmp_path / "link").symlink_to("/dev/zero")
-    with pytest.raises(InputError, match="link: is a character device"):
+    with pytest.raises(InputError, match=r"link must be .*\(is a character device\)"):
         read_file(tmp_path / "link")
 
 
@@ -49,7 +53,7 @@ def test_a_file_that_becomes_a_pipe_between_the_two_looks_is_refused(tmp_path, m
         return opened(name, *arguments)
 
     monkeypatch.setattr(os, "open", swap)
-    with pytest.raises(InputError, match="file: is a named pipe"):
+    with pytest.raises(InputError, match=r"file must be .*\(is a named pipe\)"):
         read_file(path)
 
 
@@ -57,7 +61,7 @@ def test_sizes_up_to_the_limit_are_read(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"abc")
     assert read_file(path, 3) == b"abc"
-    with pytest.raises(InputError, match="file: 3 bytes, at most 2 are read"):
+    with pytest.raises(InputError, match="file: 3 bytes exceed the limit of 2"):
         read_file(path, 2)
     path.write_bytes(b"")
     assert read_file(path) == b""
@@ -78,7 +82,7 @@ def test_inherited_pipes_are_read_up_to_a_limit(monkeypatch):
     os.write(write, b"abc")
     os.close(write)
     try:
-        with pytest.raises(InputError, match=rf"/dev/fd/{read}: more than 2 bytes, at most 2 are read"):
+        with pytest.raises(InputError, match=rf"/dev/fd/{read}: exceeds the limit of 2 bytes"):
             read_file(f"/dev/fd/{read}")
     finally:
         os.close(read)

@@ -51,8 +51,8 @@ for arguments in json.load(sys.stdin):
 
 
 WANTED = {
-    "zero": "{}: is a character device, a regular file or a pipe such as /dev/stdin is needed",
-    "pipe": "{}: is a named pipe, a regular file or a pipe such as /dev/stdin is needed",
+    "zero": "{} must be a regular file or a pipe such as /dev/stdin (is a character device)",
+    "pipe": "{} must be a regular file or a pipe such as /dev/stdin (is a named pipe)",
     "pointer": "{} is a Git LFS pointer, not the data; fetch it with git lfs pull",
 }
 
