@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -15,6 +15,8 @@ from typing import Any
 from gangopt.base.errors import InputError, shorten, shown
 
 __all__ = ["Parameter", "bind", "join_name", "number_in", "parameters_of", "split_name", "unknown"]
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def unknown(kind: str, value: str, allowed: list[str]) -> InputError:
@@ -221,10 +223,7 @@ def number_in(text: str) -> int | float | None:
         An int if it has neither point nor exponent; None for all other texts, e.g. `nan`, `1_000` or `0x1`, and for
         more than 40 characters.
     """
-    if len(text) > 40 or "_" in text or not text.isascii():
+    if len(text) > 40 or not _NUMBER.fullmatch(text):
         return None
-    for kind in (int, float):
-        with contextlib.suppress(ValueError, OverflowError):
-            value = kind(text)
-            return value if math.isfinite(value) else None
-    return None
+    value = int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+    return value if math.isfinite(value) else None

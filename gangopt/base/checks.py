@@ -24,6 +24,7 @@ __all__ = [
     "finite_numbers",
     "integer",
     "labels",
+    "limits",
     "number",
     "numbers",
     "pieces",
@@ -86,7 +87,7 @@ def number(
         or (above is not None and result <= above)
     ):
         kind = "a finite number" if high is None else "a number"
-        raise InputError(f"{name} must be {kind}{_limits(low, high, unit, above)} (got {_got(value)})")
+        raise InputError(f"{name} must be {kind}{limits(low, high, unit, above)} (got {_got(value)})")
     return result
 
 
@@ -117,7 +118,7 @@ def integer(name: str, value: object, low: int | None = None, high: int | None =
         or (low is not None and value < low)
         or (high is not None and value > high)
     ):
-        raise InputError(f"{name} must be an integer{_limits(low, high, unit)} (got {_got(value)})")
+        raise InputError(f"{name} must be an integer{limits(low, high, unit)} (got {_got(value)})")
     return int(value)
 
 
@@ -149,14 +150,26 @@ def text(name: str, value: object, least: int = 0, most: int | None = None) -> s
     return value
 
 
-def _limits(low: float | None, high: float | None, unit: str = "", above: float | None = None) -> str:
-    """Return the limits as the end of a phrase such as `a number from 0 to 1`."""
+def limits(low: float | None, high: float | None, unit: str = "", above: float | None = None) -> str:
+    """Return limits as the end of a phrase, e.g. ` from 0 to 1 s` or ` > 0 and <= 5`.
+
+    Parameters
+    ----------
+    low : float or None
+        Smallest value.
+    high : float or None
+        Largest value.
+    unit : str, optional
+        Unit of the limits.
+    above : float or None, optional
+        Value that must be exceeded, instead of `low`.
+    """
     if low is not None and high is not None:
-        limits = f" from {_figure(low)} to {_figure(high)}"
+        phrase = f" from {_figure(low)} to {_figure(high)}"
     else:
         bounds = ((">", above), (">=", low), ("<=", high))
-        limits = " and".join(f" {sign} {_figure(bound)}" for sign, bound in bounds if bound is not None)
-    return f"{limits} {unit}" if limits and unit else limits
+        phrase = " and".join(f" {sign} {_figure(bound)}" for sign, bound in bounds if bound is not None)
+    return f"{phrase} {unit}" if phrase and unit else phrase
 
 
 def _figure(limit: float) -> str:
@@ -187,7 +200,7 @@ def numbers(
         raise InputError(f"{field} must hold numbers (got {shown(value)})") from None
     _check_shape(field, array.shape, shape)
     wrong = ~((array >= low) & (array <= high))
-    _refuse(field, array, wrong, f"a number{_limits(low, high)}")
+    _refuse(field, array, wrong, f"a number{limits(low, high)}")
     _refuse(field, array, (array != 0) & (np.abs(array) < smallest), f"0 or at least {_figure(smallest)}")
     return array + 0.0
 
@@ -198,7 +211,7 @@ def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) 
     _check_shape(field, array.shape, shape)
     if array.dtype.kind not in "iu":
         raise InputError(f"{field} must hold integers (got {array.dtype.name})")
-    _refuse(field, array, (array < low) | (array > high), f"an integer{_limits(low, high)}")
+    _refuse(field, array, (array < low) | (array > high), f"an integer{limits(low, high)}")
     return array.astype(np.int64)
 
 
@@ -248,7 +261,7 @@ def table(field: str, value: Any) -> Floats:
             f"(got shape {array.shape})"
         )
     wrong = ~(np.isnan(array) | ((array >= 1 / LARGEST) & (array <= LARGEST)))
-    _refuse(field, array, wrong, f"a number{_limits(1 / LARGEST, LARGEST, 'steps/s')}")
+    _refuse(field, array, wrong, f"a number{limits(1 / LARGEST, LARGEST, 'steps/s')}")
     if np.isnan(array).all():
         raise InputError(f"{field} must hold at least one speed (got only unknown entries)")
     array.setflags(write=False)

@@ -73,12 +73,9 @@ def read_log(path: str | os.PathLike[str]) -> MessageLog:
         If the file is no such table; names file, line and column.
     """
     table = read_table(path, COLUMNS)
-    sizes = table.numbers("bytes", 1, LARGEST)
-    for line, size in zip(table.lines, sizes, strict=True):
-        if size != int(size):
-            raise InputError(f"{table.origin}: line {line}, column bytes: {size:g}, a whole number is needed")
+    sizes = np.array(table.integers("bytes", 1, int(LARGEST)), dtype=np.int64)
     times = np.array(table.numbers("time", -LARGEST, LARGEST))
-    return MessageLog(times, table.texts("source"), table.texts("destination"), np.array(sizes, dtype=np.int64))
+    return MessageLog(times, table.texts("source"), table.texts("destination"), sizes)
 
 
 def write_log(log: MessageLog, path: str | os.PathLike[str]) -> None:

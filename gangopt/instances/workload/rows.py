@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import os
@@ -15,7 +14,8 @@ import numpy as np
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.inputfile import read_file
-from gangopt.instances.workload.columns import LARGEST
+from gangopt.base.tables import csv_lines
+from gangopt.instances.workload.columns import LARGEST, shown
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.shown import shown
 
@@ -139,15 +139,11 @@ def read_rows(
 
 def _unquoted(data: bytes, separator: str, origin: str) -> bytes:
     """Return a CSV with quotes as a table without: one record a line, fields parted by a character of their own."""
-    reader = csv.reader(io.StringIO(data.decode("utf-8"), newline=""), delimiter=separator, strict=True)
     lines = []
-    try:
-        for fields in reader:
-            if any("\n" in field or "\x1f" in field for field in fields):
-                raise InputError(f"{origin}: line {reader.line_num}: a field over more than one line is not read")
-            lines.append("\x1f".join(fields))
-    except csv.Error as error:
-        raise InputError(f"{origin}: line {reader.line_num}: not CSV ({error})") from None
+    for line, fields in csv_lines(origin, data.decode("utf-8"), separator):
+        if any("\n" in field or "\x1f" in field for field in fields):
+            raise InputError(f"{origin}: line {line}: fields must not span several lines")
+        lines.append("\x1f".join(fields))
     return "\n".join(lines).encode("utf-8")
 
 

@@ -50,30 +50,30 @@ def test_speeds_in_either_unit_and_repeated_pairs(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "empty, a header line is needed: step|k|epoch,loss"),
-        ("\n\n", "empty, a header line"),
-        ("step,loss\n", "a header and no rows"),
-        ("step,l\n0,1\n", "column loss is missing; the header has to be step|k|epoch,loss"),
-        ("step;loss\n0;1\n", "column step or k or epoch is missing"),
-        ("step,k,loss\n0,0,1\n", "columns step and k both given, one is needed"),
-        ("step,loss,accuracy\n0,1,1\n", "column 'accuracy' is not known; allowed: step|k|epoch,loss"),
-        ("step,loss\n0,1\n1\n", "line 3: 1 fields, the header has 2"),
-        ("step,loss\n0,1\n1,2,3\n", "line 3: 3 fields, the header has 2"),
-        ("step,loss\n0,abc\n", "line 2, column loss: 'abc' is not a number"),
-        ("step,loss\n0,\n", "line 2, column loss: nothing, a number is needed"),
-        ("step,loss\n0,nan\n", "line 2, column loss: 'nan' is not finite"),
-        ("step,loss\n0,-inf\n", "line 2, column loss: '-inf' is not finite"),
-        ("step,loss\n0,1_0\n", "'1_0' is not a number"),
-        ("step,loss\n0,٣\n", "is not a number"),
-        ("step,loss\n0,-1\n", "line 2, column loss: '-1' is negative, 0 or more is needed"),
-        ("step,loss\n-5,1\n", "line 2, column step: '-5' is negative"),
-        ("step,loss\n0,1e16\n", "'1e16' is larger than 1e+15"),
-        ("step,loss\n0,1e999\n", "'1e999' is larger than"),
+        ("", "empty file; the header must have step|k|epoch,loss"),
+        ("\n\n", "empty file; the header"),
+        ("step,loss\n", "no rows after the header"),
+        ("step,l\n0,1\n", "missing column loss; the header must have step|k|epoch,loss"),
+        ("step;loss\n0;1\n", "missing column step or k or epoch"),
+        ("step,k,loss\n0,0,1\n", "columns step and k exclude each other; the header must have step|k|epoch,loss"),
+        ("step,loss,accuracy\n0,1,1\n", "unknown column 'accuracy'; the header must have step|k|epoch,loss"),
+        ("step,loss\n0,1\n1\n", "line 3 must have 2 fields (got 1)"),
+        ("step,loss\n0,1\n1,2,3\n", "line 3 must have 2 fields (got 3)"),
+        ("step,loss\n0,abc\n", "line 2, column loss must be a number from 0 to 1e15 (got 'abc')"),
+        ("step,loss\n0,\n", "line 2, column loss must be a number from 0 to 1e15 (got '')"),
+        ("step,loss\n0,nan\n", "line 2, column loss must be a number from 0 to 1e15 (got 'nan')"),
+        ("step,loss\n0,-inf\n", "line 2, column loss must be a number from 0 to 1e15 (got '-inf')"),
+        ("step,loss\n0,1_0\n", "must be a number from 0 to 1e15 (got '1_0')"),
+        ("step,loss\n0,٣\n", "must be a number"),
+        ("step,loss\n0,-1\n", "line 2, column loss must be a number from 0 to 1e15 (got '-1')"),
+        ("step,loss\n-5,1\n", "line 2, column step must be a number from 0 to 1e15 (got '-5')"),
+        ("step,loss\n0,1e16\n", "must be a number from 0 to 1e15 (got '1e16')"),
+        ("step,loss\n0,1e999\n", "must be a number from 0 to 1e15 (got '1e999')"),
         ('step,loss\n0,"1\n', "not CSV"),
-        ("step,loss\n0,5\n\n3,4\n3,3\n", "line 5, column step: 3 after 3, steps have to increase"),
+        ("step,loss\n0,5\n\n3,4\n3,3\n", "line 5, column step must be > 3 (got 3)"),
         (LOSSES[:20] + "0,3\n", "3 points, at least 6 are needed"),
         (b"step,loss\n0,\xff\n", "not UTF-8 text (byte 12)"),
-        ("step,loss\n0," + "x" * 99 + "\n", "'" + "x" * 37 + "...' is not a number"),
+        ("step,loss\n0," + "x" * 99 + "\n", "(got '" + "x" * 41 + "..." + "x" * 14 + "')"),
     ],
 )
 def test_each_defect_of_a_loss_file_has_its_line(tmp_path, text, message):
@@ -86,12 +86,12 @@ def test_each_defect_of_a_loss_file_has_its_line(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("0,1,1", "line 2, column p: '0', a whole number of tasks, 1 or more, is needed"),
-        ("1,2.5,1", "line 2, column w: '2.5', a whole number of tasks"),
-        ("1,1,0", "line 2, column speed: 0, more than 0 is needed"),
-        ("1,1,-3", "line 2, column speed: '-3' is negative"),
+        ("0,1,1", "line 2, column p must be an integer from 1 to 1,000,000 (got '0')"),
+        ("1,2.5,1", "line 2, column w must be an integer from 1 to 1,000,000 (got '2.5')"),
+        ("1,1,0", "line 2, column speed must be a number > 0 and <= 1e15 (got '0')"),
+        ("1,1,-3", "line 2, column speed must be a number > 0 and <= 1e15 (got '-3')"),
         ("1,1,1e-20", "speeds[0]: 1e-20 steps/s"),
-        ("2000000,1,1", "parameter_servers[0]: 2e+06, a whole number from 1 to 1,000,000"),
+        ("2000000,1,1", "line 2, column p must be an integer from 1 to 1,000,000 (got '2000000')"),
     ],
 )
 def test_each_defect_of_a_speed_file_has_its_line(tmp_path, row, message):
@@ -108,7 +108,7 @@ def test_absent_files_and_directories_are_refused(tmp_path):
 
 
 def test_too_many_rows_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("gangopt.instances.fitting.tables.MAX_ROWS", 3)
+    monkeypatch.setattr("gangopt.base.tables.MAX_ROWS", 3)
     with pytest.raises(InputError, match="more than 3 rows"):
         read_losses(write(tmp_path / "a.csv", LOSSES))
 

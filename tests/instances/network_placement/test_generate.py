@@ -76,7 +76,7 @@ def test_figure3_instance_is_eight_empty_machines():
         ("model?model=vgg16&servers=0", "servers=0"),
         ("model?model=vgg16&seed=-1", "seed=-1"),
         ("model?model=vgg16&mapping=best", r"mapping=best: mapping must be round_robin or greedy \(got best\)"),
-        ("model?workers=2", "argument model=<str>"),
+        ("model?workers=2", "missing argument model=<str>"),
     ],
 )
 def test_bad_arguments_are_named(name, message):

@@ -35,20 +35,44 @@ def test_write_then_read_is_the_identity(tmp_path_factory, rows):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "empty, a header line is needed: time,source,destination,bytes"),
-        ("time,source,destination,bytes\n", "a header and no rows"),
-        ("time,source,destination\n0,a,b\n", "column bytes is missing"),
-        ("time,source,destination,bytes,port\n0,a,b,1,1\n", "column 'port' is not known; allowed: time,source"),
-        ("time,source,destination,bytes,time\n0,a,b,1,1\n", "column 'time' stands twice"),
-        ("time,source,destination,bytes\n0,a,b\n", "line 2: 3 fields, the header has 4"),
-        ("time,source,destination,bytes\n0,a,b,1\nx,a,b,1\n", "line 3, column time: 'x' is not a number"),
-        ("time,source,destination,bytes\ninf,a,b,1\n", "line 2, column time: 'inf' is not a number"),
-        ("time,source,destination,bytes\n1e16,a,b,1\n", r"line 2, column time: '1e16', a number from -1e\+15 to"),
-        ("time,source,destination,bytes\n0,,b,1\n", "line 2, column source: nothing, a name is needed"),
-        ("time,source,destination,bytes\n0,a, ,1\n", "line 2, column destination: nothing, a name is needed"),
-        ("time,source,destination,bytes\n0,a,b,0\n", r"line 2, column bytes: '0', a number from 1 to 1e\+15"),
-        ("time,source,destination,bytes\n0,a,b,1.5\n", "line 2, column bytes: 1.5, a whole number is needed"),
-        ("time,source,destination,bytes\n0,a,b,-3\n", "line 2, column bytes: '-3', a number from 1"),
+        ("", "empty file; the header must have time,source,destination,bytes"),
+        ("time,source,destination,bytes\n", "no rows after the header"),
+        (
+            "time,source,destination\n0,a,b\n",
+            "missing column bytes; the header must have time,source,destination,bytes",
+        ),
+        (
+            "time,source,destination,bytes,port\n0,a,b,1,1\n",
+            "unknown column 'port'; the header must have time,source,destination,bytes",
+        ),
+        ("time,source,destination,bytes,time\n0,a,b,1,1\n", "duplicate column 'time'"),
+        ("time,source,destination,bytes\n0,a,b\n", r"line 2 must have 4 fields \(got 3\)"),
+        (
+            "time,source,destination,bytes\n0,a,b,1\nx,a,b,1\n",
+            r"line 3, column time must be a number from -1e15 to 1e15 \(got 'x'\)",
+        ),
+        (
+            "time,source,destination,bytes\ninf,a,b,1\n",
+            r"line 2, column time must be a number from -1e15 to 1e15 \(got 'inf'\)",
+        ),
+        (
+            "time,source,destination,bytes\n1e16,a,b,1\n",
+            r"line 2, column time must be a number from -1e15 to 1e15 \(got '1e16'\)",
+        ),
+        ("time,source,destination,bytes\n0,,b,1\n", "line 2, column source must not be empty"),
+        ("time,source,destination,bytes\n0,a, ,1\n", "line 2, column destination must not be empty"),
+        (
+            "time,source,destination,bytes\n0,a,b,0\n",
+            r"line 2, column bytes must be an integer from 1 to 1e15 \(got '0'\)",
+        ),
+        (
+            "time,source,destination,bytes\n0,a,b,1.5\n",
+            r"line 2, column bytes must be an integer from 1 to 1e15 \(got '1\.5'\)",
+        ),
+        (
+            "time,source,destination,bytes\n0,a,b,-3\n",
+            r"line 2, column bytes must be an integer from 1 to 1e15 \(got '-3'\)",
+        ),
         ('time,source,destination,bytes\n0,"a,b,1\n', "line 2: not CSV"),
     ],
 )

@@ -28,7 +28,7 @@ def test_quotes_may_hold_separators_but_no_line_ends(tmp_path):
     rows = rows_of('a,"b"\n1,"x, ""y"""\n2,z\n', tmp_path)
     assert rows.frame["b"].to_list() == ['x, "y"', "z"]
     assert rows.frame["line"].to_list() == [2, 3]
-    with pytest.raises(InputError, match="line 3: a field over more than one line is not read"):
+    with pytest.raises(InputError, match="line 3: fields must not span several lines"):
         rows_of('a,b\n1,"x\ny"\n', tmp_path)
     with pytest.raises(InputError, match="line 2: not CSV"):
         rows_of('a,b\n1,"x"y\n', tmp_path)
