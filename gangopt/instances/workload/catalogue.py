@@ -1,4 +1,4 @@
-"""From a name or a file to a workload: generators by name, this tool's files, and public logs of known formats."""
+"""Loading of workloads: named generators, files of gangopt, and public logs of known formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FAMILIES", "PREFIX", "is_workload_name", "load_workload", "workload_templates"]
 
 PREFIX = "workload/"
-"""What the name of every generated workload begins with."""
+"""Prefix of the names of generated workloads."""
 
 _HOME = "gangopt.instances.workload.generate"
 
@@ -44,7 +44,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 
 
 def workload_templates() -> list[tuple[str, Family]]:
-    """Return each generator's name with its arguments and defaults, and its record."""
+    """Return the name with arguments and defaults, and the record, of each generator."""
     return [
         (f"{PREFIX}{family.name}?{'&'.join(item.describe() for item in family.parameters().values())}", family)
         for family in FAMILIES.values()
@@ -65,32 +65,33 @@ def load_workload(
     throughputs: str | os.PathLike[str] | None = None,
     gpu_type: str | None = None,
 ) -> Workload:
-    """Return the workload of a name, or the one in a file.
+    """Return a generated workload by name, or the workload in a file.
 
     Parameters
     ----------
     name_or_path : str or path-like
         `workload/<generator>?<arguments>`, or the path of a file.
     format : str or None, optional
-        One of `FORMATS`, or `gangopt` for files of this tool; None looks at the file.
+        One of `FORMATS`, or `gangopt` for its own files; None recognises the format.
     cluster : Cluster or None, optional
-        Check that every job fits it.
+        Cluster that every job must fit.
     lenient : bool, optional
-        Leave out defective rows and jobs that do not fit, and count them in `notices`, instead of raising.
-    throughputs, gpu_type : str, path-like or None or str or None, optional
-        For formats that tell steps and no running times: a table in Gavel's layout, and the GPU type in it (v100 by
-        default).
+        Skip invalid rows and jobs that do not fit, and count them in `notices`, instead of raising.
+    throughputs : str, path-like or None, optional
+        Table in Gavel's layout, for formats with steps but no running times.
+    gpu_type : str or None, optional
+        GPU type in that table; v100 by default.
 
     Raises
     ------
     InputError
-        If the name is unknown, or the file defective or of no known format; one line that names the file, the line
-        or entry and the defect.
+        If the name is unknown, or the file is invalid or of unknown format; the message gives the file, the line or
+        entry, and the defect.
     """
     text = os.fspath(name_or_path)
     if isinstance(name_or_path, str) and is_workload_name(text):
         if format is not None or throughputs is not None:
-            raise InputError(f"{text}: a generated workload has no file format and needs no throughputs")
+            raise InputError(f"{text}: generated workloads do not accept format or throughputs")
         workload = _generate(text)
     else:
         workload = _read(Path(text), format, cluster, lenient, throughputs, gpu_type)

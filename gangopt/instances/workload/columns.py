@@ -1,4 +1,4 @@
-"""The columns of a workload: their types, units and limits, and the checks that every value passes."""
+"""Columns of a workload: types, units, limits, and checks of their values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gangopt.base.arguments import unknown
+from gangopt.base.checks import LARGEST, limits
 from gangopt.base.errors import InputError
 from gangopt.instances.workload.shown import shown
 from gangopt.instances.workload.speed import FittedSpeed
@@ -21,13 +22,10 @@ __all__ = ["COLUMNS", "Column", "check_frame", "frame_of"]
 
 Kind = Literal["text", "whole", "number", "flag"]
 
-LARGEST = 1e15
-"""Largest number that a column may hold: beyond it, doubles no longer tell milliseconds apart."""
-
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a workload."""
+    """Column of a workload."""
 
     name: str
     kind: Kind
@@ -35,18 +33,18 @@ class Column:
     meaning: str
     required: bool = False
     least: float = 0.0
-    """Smallest value; for `number`, 0 excludes 0 itself unless `zero`."""
+    """Smallest value of an integer; numbers must be > 0, or >= 0 if `zero`."""
     zero: bool = False
 
     def allowed(self) -> str:
-        """Return what a value may be, for messages."""
+        """Describe the allowed values for messages."""
         if self.kind == "text":
-            return "text (not empty, no control characters, no blanks at its ends)"
+            return "non-empty text without control characters and surrounding blanks"
         if self.kind == "flag":
             return "true or false"
         if self.kind == "whole":
-            return f"a whole number from {self.least:g} to {LARGEST:g}"
-        return f"a number {'from' if self.zero else 'above'} 0 to {LARGEST:g}"
+            return f"an integer{limits(self.least, LARGEST)}"
+        return f"a number{limits(0, LARGEST) if self.zero else limits(None, LARGEST, above=0)}"
 
 
 _ALL = (
@@ -55,7 +53,7 @@ _ALL = (
     Column("gpus", "whole", "GPUs", "size of the gang; a share of a GPU counts as one", required=True, least=1),
     Column("duration", "number", "s", "running time on the `gpus` GPUs of the log, without waiting"),
     Column("work", "number", "GPU s", "running time on one GPU (serial work)"),
-    Column("steps", "number", "steps", "training steps to be done"),
+    Column("steps", "number", "steps", "training steps"),
     Column("ps", "whole", "tasks", "parameter servers", least=0),
     Column("workers", "whole", "tasks", "worker tasks, each of gpus / workers GPUs (replays may spread them)", least=1),
     Column("model", "text", "", "network that is trained"),
@@ -65,23 +63,29 @@ _ALL = (
     Column("vc", "text", "", "virtual cluster"),
     Column("app", "text", "", "application that the job is part of"),
     Column("phase", "whole", "", "position among the app's phases, from 0; it starts when the earlier ones have ended"),
-    Column("gpu_share", "number", "GPUs", "GPUs asked for where that is not a whole number"),
-    Column("gpu_type", "text", "", "GPU types that will do, joined by |"),
+    Column("gpu_share", "number", "GPUs", "requested GPUs, if not an integer"),
+    Column("gpu_type", "text", "", "allowed GPU types, joined by |"),
     Column("cpu", "number", "cores", "CPU cores of the whole job", zero=True),
     Column("memory", "number", "GB", "memory of the whole job", zero=True),
-    Column("deadline", "number", "s", "when the job should have ended, on the clock of `arrival`", zero=True),
-    Column("start", "number", "s", "when the log has it start first, on the clock of `arrival`", zero=True),
-    Column("status", "text", "", "how the log says it ended"),
+    Column("deadline", "number", "s", "due time, on the clock of `arrival`", zero=True),
+    Column("start", "number", "s", "first start in the log, on the clock of `arrival`", zero=True),
+    Column("status", "text", "", "final status in the log"),
     Column("censored", "flag", "", "whether `duration` is a lower limit: the log ends before the job, or lacks a part"),
     Column("network_intensive", "flag", "", "whether a spread placement slows the job down"),
 )
 
 COLUMNS: Mapping[str, Column] = {column.name: column for column in _ALL}
-"""Every column by name, in the order of files and frames."""
+"""Columns by name, in the order of files and frames."""
 
 
 _BAD_TEXT = r"[\x00-\x1f\x7f-\x9f]|^\s|\s$"
-"""What would not come back from a file of lines and separated fields."""
+"""Text that would not survive writing to and reading from CSV."""
+
+
+def shown(value: object) -> str:
+    """Return the repr of a value for a message, abbreviated to 42 characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 42 else text[:38] + "..." + text[-1:]
 
 
 def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
@@ -90,12 +94,12 @@ def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
     Parameters
     ----------
     columns : mapping of str to sequence of object or object
-        Values by column name; None is an unknown value, nan too in a column of numbers.
+        Values by column name; None is an unknown value, and so is NaN in columns of numbers.
 
     Returns
     -------
     polars.DataFrame
-        Every column of `COLUMNS` in its order and type; a column that was not given is all null.
+        All columns of `COLUMNS`, in order and of the right type; columns that were not given are null.
 
     Raises
     ------
@@ -109,7 +113,7 @@ def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
             raise unknown("column of a workload", str(name), list(COLUMNS))
     for column in COLUMNS.values():
         if column.required and column.name not in columns:
-            raise InputError(f"column {column.name} is missing: {column.meaning}")
+            raise InputError(f"missing column {column.name} ({column.meaning})")
     for name, values in columns.items():
         _check_sequence(name, values)
     size = len(columns["id"])
@@ -119,7 +123,7 @@ def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
             series.append(pl.Series(name, [None], dtype=_dtype(column)).new_from_index(0, size))
             continue
         if len(columns[name]) != size:
-            raise InputError(f"column {name} has {len(columns[name])} values, column id {size}")
+            raise InputError(f"column {name} must have {size} values like column id (got {len(columns[name])})")
         series.append(_series(columns[name], column))
     return pl.DataFrame(series)
 
@@ -131,9 +135,7 @@ def _check_sequence(name: str, values: object) -> None:
         isinstance(values, np.ndarray) and values.ndim == 1
     )
     if not listed:
-        raise InputError(
-            f"column {name}: {shown(values)}, a list, tuple, polars series or numpy array of rows is needed"
-        )
+        raise InputError(f"column {name} must be a list, tuple, polars series or numpy array (got {shown(values)})")
 
 
 def _dtype(column: Column) -> Any:
@@ -159,14 +161,14 @@ def _series(values: Any, column: Column) -> pl.Series:
     whole_text = column.kind == "text" and given.dtype.is_integer()
     if not (numeric or whole_text or (textual and column.kind == "text")):
         index = int(given.is_not_null().arg_max() or 0)
-        raise InputError(f"column {column.name}, row {index}: {shown(given[index])}, {column.allowed()} is needed")
+        raise _refusal(column, index, given[index])
     if column.kind == "whole":
         broken = given > LARGEST
         if given.dtype.is_float():
             broken |= (given != given.round(0)) | (given < -LARGEST)
         if broken.any():
             index = int(broken.fill_null(value=False).arg_max() or 0)
-            raise InputError(f"column {column.name}, row {index}: {shown(given[index])}, {column.allowed()} is needed")
+            raise _refusal(column, index, given[index])
     return given.cast(wanted)
 
 
@@ -178,10 +180,8 @@ def _from_sequence(values: Sequence[Any], column: Column) -> pl.Series:
     except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError):
         for index, value in enumerate(values):
             if not _fits(value, column):
-                raise InputError(
-                    f"column {column.name}, row {index}: {shown(value)}, {column.allowed()} is needed"
-                ) from None
-    # whole and other numbers together, as [1, 2.5]
+                raise _refusal(column, index, value) from None
+    # integers and floats mixed, e.g. [1, 2.5]
     return pl.Series(column.name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
 
 
@@ -200,21 +200,25 @@ def _fits(value: Any, column: Column) -> bool:
         return False
 
 
+def _refusal(column: Column, index: int, value: object) -> InputError:
+    return InputError(f"column {column.name}, row {index}: must be {column.allowed()} (got {shown(value)})")
+
+
 def check_frame(frame: pl.DataFrame, ordered: bool = True) -> None:
-    """Check every value of a frame that `frame_of` made.
+    """Check all values of a frame from `frame_of`.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        Every column of `COLUMNS`, in its order and type.
+        All columns of `COLUMNS`, in order and of the right type.
     ordered : bool, optional
-        Whether arrivals have to ascend.
+        Whether arrivals must ascend.
 
     Raises
     ------
     InputError
-        Names the column, the row (from 0) and the value: one that is missing or out of range, an id that stands
-        twice, a phase without an app, or an arrival before the one above it.
+        If a value is missing or out of range, an id is a duplicate, a phase has no app, or an arrival is earlier than
+        the previous one; the message gives the column, the row (from 0) and the value.
     """
     for column in COLUMNS.values():
         _check_column(frame[column.name], column)
@@ -223,15 +227,17 @@ def check_frame(frame: pl.DataFrame, ordered: bool = True) -> None:
         index = int(twice.arg_max() or 0)
         label = frame["id"][index]
         again = int((frame["id"] == label).arg_true()[1])
-        raise InputError(f"column id, rows {index} and {again}: {shown(label)} stands twice, ids have to be unique")
+        raise InputError(f"column id, rows {index} and {again}: duplicate id {shown(label)}")
     lone = frame["phase"].is_not_null() & frame["app"].is_null()
     if lone.any():
-        raise InputError(f"column phase, row {lone.arg_max()}: a phase without an app")
+        raise InputError(f"column app, row {lone.arg_max()}: missing app of a phase")
     _check_speeds(frame["speed"])
     late = frame["arrival"].diff() < 0
     if ordered and late.any():
         index = int(late.fill_null(value=False).arg_max() or 0)
-        raise InputError(f"column arrival, row {index}: {frame['arrival'][index]:g} s is before the row above it")
+        raise InputError(
+            f"column arrival, row {index}: {frame['arrival'][index]:g} s is earlier than that of the previous row"
+        )
 
 
 def _check_speeds(values: pl.Series) -> None:
@@ -245,7 +251,7 @@ def _check_speeds(values: pl.Series) -> None:
 def _check_column(values: pl.Series, column: Column) -> None:
     if column.required and values.null_count():
         index = values.is_null().arg_max()
-        raise InputError(f"column {column.name}, row {index}: no value, {column.allowed()} is needed")
+        raise InputError(f"column {column.name}, row {index}: missing value; must be {column.allowed()}")
     if column.kind == "flag" or values.null_count() == len(values):
         return
     if column.kind == "text":
@@ -257,4 +263,4 @@ def _check_column(values: pl.Series, column: Column) -> None:
     wrong = wrong.fill_null(value=False)
     if wrong.any():
         index = int(wrong.arg_max() or 0)
-        raise InputError(f"column {column.name}, row {index}: {shown(values[index])}, {column.allowed()} is needed")
+        raise _refusal(column, index, values[index])

@@ -1,4 +1,4 @@
-"""Workloads as parquet, CSV and JSON files of this tool: written whole, read back equal."""
+"""Workloads in gangopt's own parquet, CSV and JSON files."""
 
 from __future__ import annotations
 
@@ -37,31 +37,31 @@ __all__ = [
 ]
 
 REQUIRED = tuple(name for name, column in COLUMNS.items() if column.required)
-"""Columns that every workload has."""
+"""Required columns of a workload."""
 
 SEPARATORS = (",", ";", "\t")
-"""Separators of a table of this tool's columns; it writes commas."""
+"""Separators that are recognised in text files; files are written with commas."""
 
 ENDINGS = (".parquet", ".csv", ".json")
-"""Endings of the files that `save_workload` writes."""
+"""Suffixes that `write_workload` supports."""
 
 NATIVE = "gangopt"
-"""Name of this tool's own format."""
+"""Name of the own format."""
 
 VERSION = 1
 _KIND = "gangopt-workload"
 _NOTES = ("name", "description", "source")
 
 
-def save_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
-    """Write a workload by the ending of the path; columns without any value are left out.
+def write_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
+    """Write a workload in the format given by the suffix of the path, without empty columns.
 
-    parquet and JSON keep name, description and source too; notices are not written.
+    Parquet and JSON also keep name, description and source; notices are not written.
 
     Raises
     ------
     InputError
-        If the ending is not .parquet, .csv or .json, or the file cannot be written.
+        If the suffix is not .parquet, .csv or .json, or the file cannot be written.
     """
     file = Path(path)
     ending = file.suffix.lower()
@@ -80,7 +80,7 @@ def save_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
 
 
 def document_of(workload: Workload) -> dict[str, Any]:
-    """Return the JSON content of a workload's file."""
+    """Return the content of a JSON file of a workload."""
     frame = workload.frame.select(_used(workload))
     units = {name: COLUMNS[name].unit for name in frame.columns if COLUMNS[name].unit}
     return {
@@ -102,7 +102,7 @@ def _notes(workload: Workload) -> dict[str, str]:
 
 
 def is_native(data: bytes) -> bool:
-    """Return whether a file is one that `save_workload` writes."""
+    """Return whether a file is in the own format."""
     head = data.lstrip()[:1]
     if data.startswith(PARQUET):
         return True
@@ -112,23 +112,23 @@ def is_native(data: bytes) -> bool:
 
 
 def headers_of(data: bytes) -> dict[str, tuple[str, ...]]:
-    """Return the names in the first line of a text by each separator that a table may have, in lower case.
+    """Return the fields of the first line in lower case, by separator.
 
     Parameters
     ----------
     data : bytes
-        The file, as `read_bytes` gives it.
+        Content of the file from `read_bytes`.
     """
     return {mark: tuple(name.lower() for name in header_of(data, mark)) for mark in SEPARATORS}
 
 
 def read_native(source: Source) -> Workload:
-    """Return the workload of a file of this tool.
+    """Read a workload in the own format.
 
     Raises
     ------
     InputError
-        If the file is defective; the message names the column and the row or line.
+        If the file is invalid; the message gives the column and the row or line.
     """
     from gangopt.instances.workload.workload import Workload
 
@@ -151,10 +151,10 @@ def _parquet(source: Source) -> tuple[dict[str, Any], dict[str, str]]:
         frame = pl.read_parquet(io.BytesIO(source.data))
         metadata = pl.read_parquet_metadata(io.BytesIO(source.data)).get(_KIND, "{}")
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{source.tally.origin}: no parquet file ({str(error).splitlines()[0]})") from None
+        raise InputError(f"{source.tally.origin}: not a parquet file ({str(error).splitlines()[0]})") from None
     notes = parse_json(metadata, f"{source.tally.origin}: metadata {_KIND}")
     if not isinstance(notes, dict) or not all(isinstance(notes.get(key, ""), str) for key in _NOTES):
-        raise InputError(f"{source.tally.origin}: metadata {_KIND}: an object of texts is needed")
+        raise InputError(f"{source.tally.origin}: metadata {_KIND} must be an object of text values")
     return frame.to_dict(), {key: notes.get(key, "") for key in _NOTES}
 
 
@@ -167,47 +167,49 @@ def _json(source: Source) -> tuple[dict[str, Any], dict[str, str]]:
     allowed = ("format", "version", *_NOTES, "units", "jobs")
     for key in document:
         if key not in allowed:
-            raise InputError(f"{origin}: field {shown(key)} is not known; allowed: {', '.join(allowed)}")
+            raise InputError(f"{origin}: unknown field {shown(key)}; allowed: {', '.join(allowed)}")
     if document.get("version") != VERSION or isinstance(document.get("version"), bool):
-        raise InputError(f"{origin}: field version: {document.get('version')!r}, this release reads version {VERSION}")
+        raise InputError(f"{origin}: field version must be {VERSION} (got {document.get('version')!r})")
     for key in _NOTES:
         if not isinstance(document.get(key, ""), str):
-            raise InputError(f"{origin}: field {key}: text is needed")
+            raise InputError(f"{origin}: field {key} must be text (got {shown(document[key])})")
     _check_units(document.get("units", {}), origin)
     jobs = document.get("jobs")
     if not isinstance(jobs, dict) or not all(isinstance(values, list) for values in jobs.values()):
-        raise InputError(f"{origin}: field jobs: an object with a list for each column is needed")
+        raise InputError(f"{origin}: field jobs must be an object with a list for each column")
     return jobs, {key: document.get(key, "") for key in _NOTES}
 
 
 def missing_column(names: Sequence[str]) -> str | None:
-    """Return which column a table of this tool's columns lacks, in words; None if it has all that are needed.
+    """Describe the first missing column of a table in the own format, or return None.
 
     Parameters
     ----------
     names : sequence of str
-        Columns that it has, in lower case.
+        Columns of the table, in lower case.
     """
     missing = next((name for name in REQUIRED if name not in names), None)
     if missing is None:
         return None
     others = ", ".join(name for name in COLUMNS if name not in REQUIRED)
-    return f"column {missing} is missing; format gangopt has {', '.join(REQUIRED)}, and where known {others}"
+    return f"missing column {missing}; format gangopt requires {', '.join(REQUIRED)}, and allows {others}"
 
 
 def _check_units(units: object, origin: str) -> None:
     if not isinstance(units, dict):
-        raise InputError(f"{origin}: field units: an object is needed")
+        raise InputError(f"{origin}: field units must be an object (got {shown(units)})")
     for name, unit in units.items():
-        if name not in COLUMNS or unit != COLUMNS[name].unit:
-            need = f"{COLUMNS[name].unit or 'none'} is needed" if name in COLUMNS else "there is no such column"
-            raise InputError(f"{origin}: field units: {name} in {shown(unit)}, {need}")
+        if name not in COLUMNS:
+            raise InputError(f"{origin}: field units: unknown column {shown(name)}")
+        if unit != COLUMNS[name].unit:
+            wanted = COLUMNS[name].unit or "empty"
+            raise InputError(f"{origin}: field units: unit of {name} must be {wanted} (got {shown(unit)})")
 
 
 def _csv(source: Source) -> Workload:
-    """Return the workload of a table of this tool's columns; defects are named by line, as in every other log.
+    """Return the workload of a text table; messages give the line of a defect.
 
-    Column names may have capitals, and the separator is the one by which the most columns are known.
+    Column names can have capitals; the separator is the one with which most columns are known.
     """
     import polars as pl
 
@@ -220,10 +222,10 @@ def _csv(source: Source) -> Workload:
     known = [name for name in rows.frame.columns if name.lower() in COLUMNS]
     for index, name in enumerate(known):
         if name.lower() in map(str.lower, known[:index]):
-            raise InputError(f"{source.tally.origin}: column {name.lower()} stands twice in the header")
+            raise InputError(f"{source.tally.origin}: duplicate column {name.lower()}")
     rows.frame = rows.frame.rename({name: name.lower() for name in known})
     rows.ignore_others(tuple(COLUMNS))
-    form = Format(NATIVE, "this tool's own CSV", "")
+    form = Format(NATIVE, "own format, CSV", "")
     used = [name for name in rows.frame.columns if name in COLUMNS]
     for name in used:
         _convert(rows, name)
@@ -241,7 +243,7 @@ def _convert(rows: Rows, name: str) -> None:
         rows.refuse(
             f"bad-{name}",
             ~rows.frame[name].is_in(["true", "false"]),
-            lambda row: f"column {name}: {shown(row[name])}, true or false is needed",
+            lambda row: f"column {name} must be true or false (got {shown(row[name])})",
         )
         rows.frame = rows.frame.with_columns((pl.col(name) == "true").alias(name))
     elif column.kind == "whole" or column.zero:

@@ -1,4 +1,4 @@
-"""Whether the jobs of a workload can ever be placed on a cluster."""
+"""Check whether an empty cluster can run each job of a workload."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _SHAPE = ("gpus", "ps", "workers", "gpu_type", "cpu", "memory")
 
 
 def check_fit(workload: Workload, cluster: Cluster, lenient: bool = False) -> Workload:
-    """Return the jobs that the empty cluster can hold.
+    """Return the jobs that fit the empty cluster.
 
     Parameters
     ----------
     workload, cluster : Workload or Cluster
         Jobs and machines.
     lenient : bool, optional
-        Leave out the jobs that do not fit, with a notice `unplaceable`, instead of raising.
+        Skip jobs that do not fit, with a notice `unplaceable`, instead of raising.
 
     Raises
     ------
     InputError
-        Names the first job that does not fit and why; or no job fits.
+        If a job does not fit, or if none fits; the message gives the first one and the reason.
     """
     import polars as pl
 
@@ -44,7 +44,7 @@ def check_fit(workload: Workload, cluster: Cluster, lenient: bool = False) -> Wo
     first = min(reasons)
     message = f"job {workload.ids[first]} cannot be placed on {cluster.name or 'the cluster'}: {reasons[first]}"
     if not lenient:
-        raise InputError(f"{message} (unplaceable: {len(reasons)}; a lenient reading leaves such jobs out)")
+        raise InputError(f"{message} (unplaceable: {len(reasons)}; a lenient reader skips such jobs)")
     if len(reasons) == len(workload):
         raise InputError(f"none of the {len(workload)} jobs can be placed: {message}")
     keep = np.ones(len(workload), dtype=bool)
@@ -54,12 +54,11 @@ def check_fit(workload: Workload, cluster: Cluster, lenient: bool = False) -> Wo
 
 
 def unplaceable(workload: Workload, cluster: Cluster) -> dict[int, str]:
-    """Return the reason by index of each job that even the empty cluster cannot hold.
+    """Return the reason for each job, by index, that does not fit the empty cluster.
 
-    A job needs its GPUs on machines of the GPU types that it names (a type that the cluster does not tell will do),
-    and no more cores and memory than these have together, where all machines of the cluster tell them. A job with
-    workers needs gpus / workers GPUs on one machine for each of them and, where all machines tell them, an
-    equal share of its cores and memory there; with parameter servers their part in these is unknown, and not checked.
+    The machines of the job's GPU types, and those of unknown type, must have enough GPUs in total and, if the cluster
+    has these resources, enough cores and memory. Each worker needs gpus / workers GPUs on one machine, with an equal
+    share of the cores and memory. This share is not checked for jobs with parameter servers, whose part is unknown.
 
     Returns
     -------
@@ -84,25 +83,25 @@ def _reason(shape: dict[str, Any], cluster: Cluster) -> str | None:
     total = int(sizes.sum())
     of_type = "" if shape["gpu_type"] is None else f" of type {shape['gpu_type']}"
     if shape["gpus"] > total:
-        return f"{shape['gpus']} GPUs, the cluster has {total}{of_type}"
+        return f"needs {shape['gpus']} GPUs, but the cluster has {total}{of_type}"
     return _workers_reason(shape, cluster, allowed, of_type) or _whole_reason(shape, cluster, allowed, of_type)
 
 
 def _whole_reason(shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], of_type: str) -> str | None:
-    """Return which amount of the whole job is more than all machines together have."""
+    """Return the first resource of which the job needs more than all machines have in total."""
     for name, unit in _UNITS.items():
         if shape[name] and name in cluster.resources:
             total = float(cluster.capacities[allowed, cluster.resources.index(name)].sum())
             if shape[name] > total * (1 + 1e-9):
                 where = f" on machines{of_type}" if of_type else ""
-                return f"{shape[name]:g} {unit}, the cluster has {total:g}{where}"
+                return f"needs {shape[name]:g} {unit}, but the cluster has {total:g}{where}"
     return None
 
 
 def _workers_reason(
     shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], of_type: str
 ) -> str | None:
-    """Return why the empty machines do not hold all workers of a job."""
+    """Return the reason why the workers of a job do not fit the empty machines."""
     workers = shape["workers"]
     if workers is None:
         return None
@@ -116,15 +115,15 @@ def _workers_reason(
         if shape[name] and not shape["ps"] and name in cluster.resources
     )
     return (
-        f"{workers} workers of {each:g} GPUs{of_type}{f', {needs}' if needs else ''}, the empty machines hold "
-        f"{int(room.sum())} of them"
+        f"has {workers} workers of {each:g} GPUs{of_type}{f', {needs}' if needs else ''}, but only "
+        f"{int(room.sum())} of them fit the machines"
     )
 
 
 def _workers_a_machine(
     shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], each: float, workers: int
 ) -> npt.NDArray[np.float64]:
-    """Return how many workers of a job each empty machine holds."""
+    """Return the number of workers of a job that fit each empty machine."""
     room = np.floor(cluster.gpus_per_machine[allowed] / each + 1e-9)
     for name in _UNITS:
         if shape[name] and not shape["ps"] and name in cluster.resources:

@@ -1,4 +1,4 @@
-"""The clusters that public logs come with: Tiresias's cluster file, openb's nodes and Philly's machine list."""
+"""Machine lists published with job logs: Tiresias's cluster file, openb's nodes and Philly's machine list."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class ClusterFormat:
     name : str
         Name of the format.
     summary : str
-        One line for listings and messages.
+        Summary in one line, for listings and messages.
     target : str
         `module:function` of the reader. It takes the rows of the file, with the columns as text, and the path, and
         returns a Cluster.
     columns : tuple of str
-        Columns of the header. A file has the format if it has all of them.
+        Columns of the header; a file is of this format if it has all of them.
     """
 
     name: str
@@ -70,17 +70,17 @@ CLUSTER_FORMATS: Mapping[str, ClusterFormat] = Extensible(
 
 
 def load_machines(name_or_path: str | os.PathLike[str]) -> Cluster:
-    """Return a named cluster, one in node-link JSON, or the cluster of a public list of machines.
+    """Return a named cluster, or the cluster in a node-link JSON file or a public machine list.
 
-    Lists are recognised by their columns. Tiresias: switches are racks, mem_p_node is GB. openb: cpu_milli / 1000 are
-    cores, memory_mib / 1024 GB; nodes keep their names and have one rack. Philly: machines keep their names and have
-    one rack; the memory of one GPU is kept as resource `gpu_memory` in GB. Entry points of the group
-    `gangopt.cluster_formats` add further formats.
+    Lists are recognised by their columns. Tiresias: a switch is a rack, mem_p_node is in GB. openb: cpu_milli / 1000
+    is the number of cores, memory_mib / 1024 the memory in GB; nodes keep their names and share one rack. Philly:
+    machines keep their names and share one rack; the memory of one GPU is the resource `gpu_memory` in GB. Entry points
+    of the group `gangopt.cluster_formats` add further formats.
 
     Raises
     ------
     InputError
-        If there is no such cluster or file, or the file is defective or of another kind.
+        If there is no such cluster or file, or the file is invalid or of another format.
     """
     from gangopt.topology import load_cluster
 
@@ -95,7 +95,7 @@ def load_machines(name_or_path: str | os.PathLike[str]) -> Cluster:
             rows.ignore_others(form.columns)
             return form.reader()(rows, path)
     raise InputError(
-        f"{path}: no list of machines has the columns {', '.join(map(shown, header[:6]))}; known: "
+        f"{path}: unknown machine list with columns {', '.join(map(shown, header[:6]))}; known: "
         f"{', '.join(form.summary for form in CLUSTER_FORMATS.values())}, node-link JSON"
     )
 
@@ -106,11 +106,13 @@ def _tiresias(rows: Rows, path: Path) -> Cluster:
     rows.numbers(*_TIRESIAS[:3], least=1, whole=True)
     rows.numbers(*_TIRESIAS[3:])
     if rows.frame.height != 1:
-        raise InputError(f"{path}: {rows.frame.height} rows, a cluster file of the Tiresias simulator has one")
+        raise InputError(
+            f"{path}: a cluster file of the Tiresias simulator must have one row (got {rows.frame.height})"
+        )
     row = rows.frame.row(0, named=True)
     total = row["num_switch"] * row["num_node_p_switch"] * row["num_gpu_p_node"]
     if total > MAX_GPUS:
-        raise InputError(f"{path}: {total} GPUs, at most {MAX_GPUS} are read")
+        raise InputError(f"{path}: {total:,} GPUs exceed the limit of {MAX_GPUS:,}")
     return Cluster.uniform(
         racks=row["num_switch"],
         machines_per_rack=row["num_node_p_switch"],
@@ -151,20 +153,20 @@ def _philly(rows: Rows, path: Path) -> Cluster:
 def _cluster(
     machines: Sequence[tuple[str, int, str | None, dict[str, float]]], rows: Rows, path: Path, what: str
 ) -> Cluster:
-    """Return the cluster of named machines in one rack, with one slot a machine."""
+    """Return a cluster of named machines in one rack, with one slot per machine."""
     import networkx as nx
 
     from gangopt.topology import Cluster
 
     if sum(gpus for _, gpus, _, _ in machines) > MAX_GPUS:
-        raise InputError(f"{path}: more than {MAX_GPUS} GPUs")
+        raise InputError(f"{path}: exceeds the limit of {MAX_GPUS:,} GPUs")
     graph: Any = nx.DiGraph(name=path.stem, source=f"file {path.name}, {what}")
     graph.add_node("cluster", level="cluster")
     graph.add_node("rack", level="rack")
     graph.add_edge("cluster", "rack")
     for line, (label, gpus, kind, capacities) in zip(rows.frame["line"], machines, strict=True):
         if label in graph:
-            raise InputError(f"{path}: line {line}: machine {shown(label)} stands on an earlier line too")
+            raise InputError(f"{path}: line {line}: duplicate machine {shown(label)}")
         graph.add_node(label, level="machine", capacities=capacities, gpu_type=kind if gpus else None)
         graph.add_edge("rack", label)
         for gpu in range(gpus):

@@ -1,4 +1,4 @@
-"""What a reader found odd in a log: named warnings with counts, and errors that a lenient reading only counts."""
+"""Findings of a reader: named warnings with counts, and errors that a lenient reader only counts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Notice:
     Attributes
     ----------
     name : str
-        What was found, as `unsorted-arrivals`.
+        Name of the finding, e.g. `unsorted-arrivals`.
     count : int
-        Rows it concerns.
+        Number of affected rows.
     message : str
-        One line for people.
+        Description of the first one, one line.
     dropped : bool
-        Whether these rows were left out.
+        Whether the rows were skipped.
     """
 
     name: str
@@ -32,14 +32,14 @@ class Notice:
 
 
 class Tally:
-    """The findings of one reading.
+    """Findings of one reading.
 
     Parameters
     ----------
     origin : str
-        What messages call the file.
+        Name of the file in messages.
     lenient : bool, optional
-        Count defective rows and leave them out instead of raising.
+        Skip and count invalid rows instead of raising.
     """
 
     def __init__(self, origin: str, lenient: bool = False) -> None:
@@ -49,24 +49,24 @@ class Tally:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """Findings in the order in which they were made, one of a name."""
+        """Findings in the order of their first occurrence."""
         return tuple(self._found.values())
 
     def warn(self, name: str, count: int, message: str, dropped: bool = False) -> None:
-        """Add a warning; a second one of the name adds its count. A count of 0 is no finding."""
+        """Add a warning unless its count is 0; counts of the same name are added up."""
         if count:
             known = self._found.get((name, dropped))
             total = count + (known.count if known else 0)
             self._found[name, dropped] = Notice(name, total, known.message if known else message, dropped)
 
     def refuse(self, name: str, count: int, message: str) -> None:
-        """Count rows that a lenient reading leaves out.
+        """Report invalid rows, which a lenient reader skips.
 
         Raises
         ------
         InputError
-            If the reading is not lenient and the count is not 0; `message` names the first row.
+            If the reader is strict and the count is not 0; `message` describes the first row.
         """
         if count and not self.lenient:
-            raise InputError(f"{self.origin}: {message} ({name}: {count}; a lenient reading leaves such rows out)")
+            raise InputError(f"{self.origin}: {message} ({name}: {count}; a lenient reader skips such rows)")
         self.warn(name, count, message, dropped=True)

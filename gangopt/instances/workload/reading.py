@@ -1,4 +1,4 @@
-"""What readers of logs share: what they are given, what they return, and the checks on the whole."""
+"""Interface of the readers of job logs, and the checks of their results."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _MARKS = "[-_. ]"
 
 @dataclass(frozen=True)
 class Source:
-    """A file that is being read, with what the caller gave for it.
+    """File to read, with the options of the caller.
 
     Attributes
     ----------
     path : Path
-        The file.
+        Path of the file.
     data : bytes
-        Its bytes, line ends and byte-order mark normalised.
+        Content of the file, without a byte-order mark and with line feeds as line ends.
     tally : Tally
-        Collects what is found.
+        Collects findings.
     cluster : Cluster or None
-        The cluster that the jobs have to fit, or None.
+        Cluster that must be able to run the jobs.
     throughputs : Path or None
-        File of measured speeds for formats that tell steps and no seconds, or None.
+        File of measured speeds, for formats with steps but no running times.
     gpu_type : str or None
-        GPU type to look up in it.
+        GPU type to select in `throughputs`.
     """
 
     path: Path
@@ -56,39 +56,39 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """Name of the file without its folder and endings, that of gzip beside its own."""
+        """Name of the file without directory and suffix; `.gz` is removed too."""
         return Path(self.path.name.removesuffix(".gz")).stem
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What a reader makes of a file: rows, and an expression over them for each column of the workload."""
+    """Result of a reader: rows, and an expression over them for each column of the workload."""
 
     rows: Rows
     columns: Mapping[str, pl.Expr]
     description: str
     models: frozenset[str] | None = None
-    """Models that the format's own tools know; None accepts every name."""
+    """Models that the tools of the format know; None accepts every name."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One format of job logs.
+    """Format of job logs.
 
     Attributes
     ----------
     name : str
-        What `--format` calls it.
+        Name for `--format`.
     summary : str
-        One line.
+        Summary in one line.
     module : str
-        Defines `read(source) -> Draft`.
+        Module that defines `read(source) -> Draft`.
     required, optional : tuple of str
-        Column names of the header; a file has the format if it has all the required ones.
+        Column names of the header; a file is of this format if it has all required ones.
     fields : tuple of int
-        Numbers of fields of a file without a header line.
+        Allowed numbers of fields in files without a header.
     separator : str
-        One character.
+        Separator of fields, one character.
     """
 
     name: str
@@ -101,40 +101,39 @@ class Format:
 
 
 def table_of(source: Source, form: Format) -> Rows:
-    """Return the rows of a file with a header line, columns of other names reported.
+    """Return the rows of a file with a header; unknown columns are reported.
 
     Raises
     ------
     InputError
-        If a required column is missing, or as `read_rows`.
+        If a required column is missing or the file is invalid; see `read_rows`.
     """
     header = header_of(source.data, form.separator)
     missing = [name for name in form.required if name not in header]
     if missing:
-        raise InputError(
-            f"{source.tally.origin}: column {missing[0]} is missing; format {form.name} has {', '.join(form.required)}"
-        )
+        wanted = ", ".join(form.required)
+        raise InputError(f"{source.tally.origin}: missing column {missing[0]}; format {form.name} requires {wanted}")
     rows = read_rows(source.data, source.tally, separator=form.separator, quoted=True)
     rows.ignore_others((*form.required, *form.optional))
     return rows
 
 
 def finish(draft: Draft, source: Source, form: Format) -> Workload:
-    """Return the workload of a draft, checked as a whole.
+    """Return the workload of a draft after checks that span rows.
 
     Raises
     ------
     InputError
-        In a strict reading, if an id stands twice; always, if no job is left.
+        If no job is left or, unless the reader is lenient, if there are duplicate ids.
     """
     rows = Rows(draft.rows.frame.select("line", **draft.columns), source.tally, draft.rows.unit)
     rows.refuse(
         "duplicate-ids",
         ~rows.frame["id"].is_first_distinct(),
-        lambda row: f"id {shown(row['id'])} stands on an earlier {rows.unit} too",
+        lambda row: f"duplicate id {shown(row['id'])}",
     )
     if not rows.frame.height:
-        raise InputError(f"{source.tally.origin}: no job is left of those in the file{_causes(source.tally)}")
+        raise InputError(f"{source.tally.origin}: no valid jobs in the file{_causes(source.tally)}")
     if draft.models is not None and "model" in rows.frame.columns:
         _warn_models(rows, draft.models)
     if form.module:
@@ -158,18 +157,16 @@ def _causes(tally: Tally) -> str:
 
 
 def _warn_models(rows: Rows, known: frozenset[str]) -> None:
-    """Report models that neither the format's tools nor this one know; `ResNet-50` is `resnet50`."""
+    """Report models that neither the tools of the format nor this one know; `ResNet-50` is `resnet50`."""
     plain = rows.frame["model"].str.to_lowercase().str.replace_all(_MARKS, "")
     names_known = {re.sub(_MARKS, "", name.lower()) for name in (*known, *MODELS)}
     strange = plain.is_not_null() & ~plain.is_in(sorted(names_known))
     names = rows.frame["model"].filter(strange).unique().sort().to_list()
-    rows.warn(
-        "unknown-models", strange, lambda _: f"models that the format's tools do not know: {', '.join(names[:8])}"
-    )
+    rows.warn("unknown-models", strange, lambda _: f"models unknown to the tools of the format: {', '.join(names[:8])}")
 
 
 def _marked(frame: pl.DataFrame) -> pl.DataFrame:
-    """Mark the durations of jobs that the log calls running as lower limits, unless its reader has marked them."""
+    """Mark durations of running jobs as lower limits, unless the reader has marked them."""
     if "censored" in frame.columns or not {"status", "duration"} <= set(frame.columns):
         return frame
     return frame.with_columns(runs_with_duration(frame).alias("censored"))
@@ -180,10 +177,12 @@ def _warn_order(rows: Rows) -> None:
     rows.warn(
         "unsorted-arrivals",
         arrival.diff() < 0,
-        lambda row: f"arrival {row['arrival']:.15g} s is before the row above; the jobs are sorted by arrival",
+        lambda row: (
+            f"arrival {row['arrival']:.15g} s is earlier than that of the previous row; jobs are sorted by arrival"
+        ),
     )
     rows.warn(
         "equal-arrivals",
         ~arrival.is_first_distinct(),
-        lambda row: f"another job arrives at {row['arrival']:.15g} s too; such jobs keep the order of the file",
+        lambda row: f"several jobs arrive at {row['arrival']:.15g} s; they keep the order of the file",
     )

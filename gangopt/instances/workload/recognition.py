@@ -1,4 +1,4 @@
-"""The formats of job logs by name, and how a file is recognised: by its columns, never by its name."""
+"""Formats of job logs by name, and their recognition by the columns of a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gangopt.instances.workload.rows import header_of
 
 __all__ = ["FORMATS", "format_named", "reader_of", "recognise"]
 
-# muri and elasticflow before tiresias: their columns contain those of tiresias
+# muri and elasticflow come before tiresias, since their columns include those of tiresias
 _READERS = (muri, elasticflow, tiresias, adaptdl, helios, openb, pai, gavel, shockwave, philly)
 
 FORMATS: Mapping[str, Format] = Extensible(
@@ -51,11 +51,11 @@ _OTHERS = (
     (("id", "gpu_num", "job_num"), "a summary of the Helios clusters"),
     (("job_name", "inst_id", "user"), "the job table of PAI; the task table has the requests"),
 )
-"""Columns of public files that hold something else, and what."""
+"""Columns and descriptions of public files other than job logs."""
 
 
 def format_named(name: str) -> Format:
-    """Return a format by name; an unknown name is an InputError."""
+    """Return a format by name; raise an InputError if it is unknown."""
     return FORMATS[name]
 
 
@@ -65,52 +65,51 @@ def reader_of(form: Format) -> Callable[[Source], Draft]:
 
 
 def recognise(data: bytes, origin: str) -> Format:
-    """Return the format that a file's beginning shows.
+    """Return the format of a file, from its first line.
 
     Parameters
     ----------
     data : bytes
-        The file, as `read_bytes` gives it.
+        Content of the file from `read_bytes`.
     origin : str
-        What messages call it.
+        Name of the file in messages.
 
     Raises
     ------
     InputError
-        If it is none of `FORMATS`; where the columns are those of another public file, the message says what it
-        holds.
+        If the format is none of `FORMATS`; the message identifies other known public files.
     """
     if data.lstrip()[:1] in {b"[", b"{"}:
         if data.lstrip()[:1] == b"[":
             return FORMATS["philly"]
-        raise InputError(f"{origin}: one JSON object, but no workload of this tool; Philly's log is a list of jobs")
+        raise InputError(f"{origin}: JSON object that is not a workload of gangopt; Philly's log is a list of jobs")
     tabs = data.lstrip(b"\n").split(b"\n", 1)[0].count(b"\t") + 1
     header = header_of(data)
     named = next((form for form in FORMATS.values() if form.required and set(form.required) <= set(header)), None)
     if named is not None:
         return named
     if header == ("duration",):
-        raise InputError(f"{origin}: holds no jobs but a sample of service times, for Tiresias's Gittins index")
+        raise InputError(f"{origin}: not a job log; it holds a sample of service times for Tiresias's Gittins index")
     held = next((what for columns, what in _OTHERS if set(columns) <= {name.lower() for name in header}), None)
     if held is not None:
-        raise InputError(f"{origin}: holds no jobs but {held}")
+        raise InputError(f"{origin}: not a job log; it holds {held}")
     if _is_task_row(header):
         return FORMATS["pai"]
     _refuse_other_spelling(data, origin)
     if tabs > 1:
         found = next((form for form in FORMATS.values() if form.separator == "\t" and tabs in form.fields), None)
         if found is None:
-            raise InputError(f"{origin}: {tabs} tabbed fields; gavel has 7 or 10, shockwave 12")
+            raise InputError(f"{origin}: {tabs} tab-separated fields; gavel has 7 or 10, shockwave 12")
         return found
     columns = ", ".join(header[:6]) + (", ..." if len(header) > 6 else "")
     raise InputError(
-        f"{origin}: no known format has the columns {columns}; {_nearest(header)}known: {', '.join(FORMATS)}, and "
-        f"gangopt's own ({', '.join(REQUIRED)}, and where known duration and others)"
+        f"{origin}: unknown format with columns {columns}; {_nearest(header)}known: {', '.join(FORMATS)} and "
+        f"gangopt ({', '.join(REQUIRED)} and optional columns such as duration)"
     )
 
 
 def _refuse_other_spelling(data: bytes, origin: str) -> None:
-    """Refuse a table of this tool's columns that lacks one, and the columns of a public format in another spelling."""
+    """Refuse tables in the own format with a missing column, and public formats with misspelled columns."""
     for names in headers_of(data).values():
         own = set(names) & set(COLUMNS)
         if len(own) > 1 and own & set(REQUIRED):
@@ -118,24 +117,24 @@ def _refuse_other_spelling(data: bytes, origin: str) -> None:
         same = next((form for form in FORMATS.values() if form.required and set(form.required) <= set(names)), None)
         if same is not None:
             wanted = same.separator.join(same.required)
-            raise InputError(f"{origin}: has the columns of format {same.name}, which have to be written {wanted}")
+            raise InputError(f"{origin}: has the columns of format {same.name}; their spelling must be {wanted}")
 
 
 def _nearest(header: tuple[str, ...]) -> str:
-    """Return which format lacks the smallest part of its columns, in words; nothing if that is half of them or more."""
+    """Describe the format of which the smallest part of the columns is missing, if that is less than half of them."""
     lacking = {
         form.name: [name for name in form.required if name not in header] for form in FORMATS.values() if form.required
     }
     name = min(lacking, key=lambda label: len(lacking[label]) / len(FORMATS[label].required))
     if 2 * len(lacking[name]) >= len(FORMATS[name].required):
         return ""
-    return f"the nearest is {name}, but column {lacking[name][0]} is missing; "
+    return f"the closest format is {name}, which requires column {lacking[name][0]}; "
 
 
 def _is_task_row(fields: tuple[str, ...]) -> bool:
-    """Return whether the first line is a row of PAI's task table, which has no header line.
+    """Return whether the first line is a row of PAI's task table, which has no header.
 
-    One defective field must not hide the format: either the status or the numbers of instances and times do.
+    So that one invalid field does not hide the format, the status or the numbers (instances and times) must be valid.
     """
     if len(fields) != len(pai.HEADER):
         return False

@@ -1,4 +1,4 @@
-"""The rows of a log as text, with their lines, and their conversion to numbers, names and times."""
+"""Rows of a log as text, with their lines, and their conversion to numbers, names and times."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gangopt.base.checks import LARGEST, limits
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.inputfile import read_file
 from gangopt.base.tables import csv_lines
-from gangopt.instances.workload.columns import LARGEST, shown
+from gangopt.instances.workload.columns import shown
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.shown import shown
 
@@ -25,29 +26,29 @@ if TYPE_CHECKING:
 __all__ = ["MAX_BYTES", "PARQUET", "Rows", "header_of", "read_bytes", "read_rows"]
 
 MAX_BYTES = 2**31
-"""Largest log that is read, in bytes."""
+"""Limit on the size of a log, in bytes."""
 
 PARQUET = b"PAR1"
-"""What a parquet file begins with."""
+"""First bytes of a parquet file."""
 
 _FIRST = re.compile(rb"[^\n]*[^\s][^\n]*")
 _GZIP = b"\x1f\x8b"
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the bytes of a file, unpacked from gzip; text has line feeds as line ends and no byte-order mark.
+    """Return the content of a file, unpacked from gzip, without a byte-order mark and with line feeds as line ends.
 
     Parameters
     ----------
     path : str or path-like
-        Str or path.
+        Path of the file.
     limit : int, optional
-        Return no more than the first `limit` bytes.
+        Largest number of bytes to return, from the start.
 
     Raises
     ------
     InputError
-        If the file is empty or damaged, larger than 2 GiB packed or unpacked, or as `read_file`.
+        If the file is empty, damaged or larger than 2 GiB (packed or unpacked), or cannot be read; see `read_file`.
     """
     name = shorten(os.fspath(path))
     data = read_file(path, MAX_BYTES)
@@ -55,7 +56,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int | None = None) -> bytes:
         data = _unpacked(data, name)
     data = data[:limit]
     if not data.strip():
-        raise InputError(f"{name}: empty, a log of jobs is needed")
+        raise InputError(f"{name}: empty file; expected a log of jobs")
     if data.startswith(PARQUET):
         return data
     return data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
@@ -66,9 +67,9 @@ def _unpacked(data: bytes, name: str) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             unpacked = stream.read(MAX_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{name}: gzip file that is damaged or cut off ({error})") from None
+        raise InputError(f"{name}: damaged or truncated gzip file ({error})") from None
     if len(unpacked) > MAX_BYTES:
-        raise InputError(f"{name}: more than {MAX_BYTES} bytes unpacked, at most {MAX_BYTES} are read")
+        raise InputError(f"{name}: exceeds the limit of {MAX_BYTES:,} bytes unpacked")
     return unpacked
 
 
@@ -92,21 +93,21 @@ def read_rows(
     Parameters
     ----------
     data : bytes
-        The file, as `read_bytes` gives it.
+        Content of the file from `read_bytes`.
     tally : Tally
         Collects rows with too few or too many fields (`ragged-rows`).
     separator : str, optional
-        One character.
+        Separator of fields, one character.
     header : sequence of str or None, optional
-        Column names of a file without a header line; None if the first line has them.
+        Column names of a file without a header; None if its first line is the header.
     quoted : bool or None, optional
-        Whether quotes surround fields, or are text as any other; None: only in comma-separated files.
+        Whether fields can be quoted; None means only in comma-separated files.
 
     Raises
     ------
     InputError
-        If the text is not UTF-8 or no CSV, a column stands twice, a row is ragged in a strict reading, or there are
-        no rows.
+        If the text is not UTF-8 or not CSV, a column is unnamed or a duplicate, there are no rows, or a row is ragged
+        and the reader is strict.
     """
     import polars as pl
 
@@ -119,12 +120,14 @@ def read_rows(
         separator = "\x1f"
     names = tuple(header) if header is not None else header_of(data, separator)
     for index, name in enumerate(names):
-        if not name or name in names[:index]:
-            raise InputError(f"{tally.origin}: column {shown(name)} in the header is empty or stands twice")
+        if not name:
+            raise InputError(f"{tally.origin}: unnamed column in the header")
+        if name in names[:index]:
+            raise InputError(f"{tally.origin}: duplicate column {shown(name)}")
     data, lines, ragged = _even_lines(data, separator, len(names), tally)
     skip = 0 if header is not None else 1
     if len(lines) <= skip:
-        raise InputError(f"{tally.origin}: a header and no rows" if skip else f"{tally.origin}: no rows")
+        raise InputError(f"{tally.origin}: no rows after the header" if skip else f"{tally.origin}: no rows")
     frame = pl.read_csv(
         io.BytesIO(data),
         separator=separator,
@@ -138,7 +141,7 @@ def read_rows(
 
 
 def _unquoted(data: bytes, separator: str, origin: str) -> bytes:
-    """Return a CSV with quotes as a table without: one record a line, fields parted by a character of their own."""
+    """Return a quoted CSV as an unquoted table, with one record per line and a separator that no field has."""
     lines = []
     for line, fields in csv_lines(origin, data.decode("utf-8"), separator):
         if any("\n" in field or "\x1f" in field for field in fields):
@@ -148,7 +151,7 @@ def _unquoted(data: bytes, separator: str, origin: str) -> bytes:
 
 
 def _even_lines(data: bytes, separator: str, width: int, tally: Tally) -> tuple[bytes, Any, frozenset[str]]:
-    """Return the lines of `width` fields, their numbers, and all fields of the other lines that are not blank."""
+    """Return the lines with `width` fields, their numbers, and the fields of the other non-blank lines."""
     raw = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(raw == ord("\n"))
     if not data.endswith(b"\n"):
@@ -160,7 +163,7 @@ def _even_lines(data: bytes, separator: str, width: int, tally: Tally) -> tuple[
     ragged = np.flatnonzero(filled & (fields != width))
     if len(ragged):
         first = ragged[0]
-        message = f"line {first + 1}: {fields[first]} fields, {width} are needed"
+        message = f"line {first + 1} must have {width} fields (got {fields[first]})"
         tally.refuse("ragged-rows", len(ragged), message)
     lost = b"\n".join(data[starts[i] : ends[i]] for i in ragged).decode("utf-8")
     good = np.flatnonzero(filled & (fields == width))
@@ -171,18 +174,18 @@ def _even_lines(data: bytes, separator: str, width: int, tally: Tally) -> tuple[
 
 
 class Rows:
-    """Rows of a log, which become numbers, names and times column by column.
+    """Rows of a log, with methods that convert columns of text to numbers, names and times.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        Columns of text (null where a field is empty) and `line`, the line or entry in the file from 1.
+        Columns of text (null if a field is empty) and `line`, the number of the line or entry in the file, from 1.
     tally : Tally
-        Collects what is found.
+        Collects findings.
     unit : str, optional
-        What messages call a row, `line` or `entry`.
+        Word for a row in messages, `line` or `entry`.
     ragged : frozenset of str, optional
-        Every field of the rows that were left out for having too few or too many.
+        All fields of the rows that were skipped because they have too few or too many fields.
     """
 
     def __init__(
@@ -194,21 +197,21 @@ class Rows:
         self.ragged = ragged
 
     def ignore_others(self, known: Sequence[str]) -> None:
-        """Warn of columns that are not known to the format (`ignored-columns`)."""
+        """Warn about columns unknown to the format (`ignored-columns`)."""
         others = [name for name in self.frame.columns if name not in {*known, "line"}]
-        self.tally.warn("ignored-columns", len(others), f"columns that are not read: {', '.join(map(shown, others))}")
+        self.tally.warn("ignored-columns", len(others), f"ignored columns: {', '.join(map(shown, others))}")
 
     def refuse(self, name: str, wrong: pl.Series, say: Callable[[dict[str, Any]], str]) -> None:
-        """Leave out the rows marked in `wrong`; in a strict reading the first one is an InputError.
+        """Skip invalid rows, or raise an InputError about the first one unless the reader is lenient.
 
         Parameters
         ----------
         name : str
             Name of the defect.
         wrong : pl.Series
-            True where a row is defective.
+            True for invalid rows.
         say : callable
-            The defect of a row in words, from its fields by column.
+            Describes the defect of a row, given its fields by column.
         """
         wrong = wrong.fill_null(value=False)
         count = int(wrong.sum())
@@ -219,7 +222,7 @@ class Rows:
         self.frame = self.frame.filter(~wrong)
 
     def warn(self, name: str, odd: pl.Series, say: Callable[[dict[str, Any]], str], dropped: bool = False) -> None:
-        """Count the rows marked in `odd`, describe the first one, and leave them out where `dropped`."""
+        """Count the rows marked in `odd`, describe the first one, and skip them if `dropped`."""
         odd = odd.fill_null(value=False)
         count = int(odd.sum())
         if not count:
@@ -230,10 +233,10 @@ class Rows:
             self.frame = self.frame.filter(~odd)
 
     def names(self, *columns: str, optional: bool = False) -> None:
-        """Strip columns of names; an empty field is a defect (`bad-<column>`) unless `optional`."""
+        """Strip columns of names; empty fields are errors (`bad-<column>`) unless `optional`."""
         for column in columns:
             text = self._filled(column)
-            self._replace(column, text, text, text.is_not_null(), "a name is needed", optional)
+            self._replace(column, text, text, text.is_not_null(), "a name", optional)
 
     def numbers(
         self,
@@ -243,58 +246,61 @@ class Rows:
         whole: bool = False,
         optional: bool = False,
     ) -> None:
-        """Make columns numbers; another text is a defect (`bad-<column>`), an empty field too unless `optional`.
+        """Convert columns to numbers; other text is an error (`bad-<column>`), as are empty fields unless `optional`.
 
         Parameters
         ----------
         *columns : str
-            Names.
-        least, above : float or float or None, optional
-            Smallest value, or the value that has to be exceeded.
+            Names of the columns.
+        least : float, optional
+            Smallest value.
+        above : float or None, optional
+            Value that must be exceeded, instead of `least`.
         whole : bool, optional
-            Only whole numbers.
+            Whether the numbers must be integers.
         optional : bool, optional
-            An empty field is an unknown value.
+            Whether empty fields are allowed, as unknown values.
         """
         import polars as pl
 
         low = least if above is None else above
-        need = f"{'a whole number' if whole else 'a number'} {'from' if above is None else 'above'} {low:g} is needed"
+        bounds = limits(low, LARGEST) if above is None else limits(None, LARGEST, above=above)
+        wanted = f"{'an integer' if whole else 'a number'}{bounds}"
         for column in columns:
             text = self._filled(column)
             value = text.cast(pl.Float64, strict=False)
             fits = value.is_finite() & (value.abs() <= LARGEST) & (value >= low if above is None else value > low)
             if whole:
                 fits &= value == value.round(0)
-            self._replace(column, text, value.cast(pl.Int64, strict=False) if whole else value, fits, need, optional)
+            self._replace(column, text, value.cast(pl.Int64, strict=False) if whole else value, fits, wanted, optional)
 
     def times(self, *columns: str, optional: bool = False) -> None:
-        """Make columns of `YYYY-MM-DD HH:MM:SS` seconds since 1970; the text None is an empty field.
+        """Convert columns of `YYYY-MM-DD HH:MM:SS` to seconds since 1970; the text None is an empty field.
 
-        Another text is a defect (`bad-<column>`), an empty field too unless `optional`. No time zone is applied.
+        Other text is an error (`bad-<column>`), as are empty fields unless `optional`. No time zone is applied.
         """
         import polars as pl
 
         for column in columns:
             text = self._filled(column, "None")
             value = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False).dt.epoch("s").cast(pl.Float64)
-            self._replace(column, text, value, value.is_not_null(), "a time as 2017-10-07 01:11:39 is needed", optional)
+            self._replace(column, text, value, value.is_not_null(), "a time such as 2017-10-07 01:11:39", optional)
 
     def _filled(self, column: str, empty: str = "") -> pl.Series:
-        """Return a column's text without surrounding blanks, null where nothing or the word for nothing is left."""
+        """Return the stripped text of a column, null if it is empty or equal to `empty`."""
         text = self.frame[column].str.strip_chars()
         return text.set(text.is_in(["", empty]).fill_null(value=False), None)
 
     def _replace(
-        self, column: str, text: pl.Series, value: pl.Series, fits: pl.Series, need: str, optional: bool
+        self, column: str, text: pl.Series, value: pl.Series, fits: pl.Series, wanted: str, optional: bool
     ) -> None:
-        """Refuse the rows whose text does not fit, and put the values of the others in its place."""
+        """Refuse rows with invalid text, and replace the text by the values in the other rows."""
         wrong = ~fits.fill_null(value=False)
         if optional:
             wrong &= text.is_not_null()
 
         def say(row: dict[str, Any]) -> str:
-            return f"column {column}: {shown(row[column]) if (row[column] or '').strip() else 'nothing'}, {need}"
+            return f"column {column} must be {wanted} (got {shown((row[column] or '').strip())})"
 
         self.refuse(f"bad-{column}", wrong, say)
         self.frame = self.frame.with_columns(value.filter(~wrong).alias(column))

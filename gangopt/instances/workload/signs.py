@@ -1,4 +1,4 @@
-"""Notices that the columns of any workload give, whatever file it was read from."""
+"""Notices from the columns of a workload, for all formats."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
 __all__ = ["EPOCH_MILLISECONDS", "censored_jobs", "runs_with_duration", "signs_of"]
 
 EPOCH_MILLISECONDS = 1e12
-"""From here on a time looks like milliseconds since 1970 (2001 and later): in seconds it is after the year 33,000."""
+"""Smallest time taken for milliseconds since 1970: September 2001, or the year 33,658 if read as seconds."""
 
 
 def runs_with_duration(frame: pl.DataFrame) -> pl.Series:
-    """Return which jobs have a duration although their status says that they still run.
+    """Return a mask of the jobs that have a duration but the status `running`.
 
     Parameters
     ----------
     frame : polars.DataFrame
-        With columns `status` and `duration`.
+        Frame with columns `status` and `duration`.
     """
     return (frame["status"].str.to_lowercase() == "running").fill_null(value=False) & frame["duration"].is_not_null()
 
 
 def censored_jobs(frame: pl.DataFrame) -> pl.Series:
-    """Return which jobs have a duration that is a lower limit: by mark, or by status where there is no mark.
+    """Return a mask of the jobs whose duration is a lower limit, by the column `censored` or else by status.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def censored_jobs(frame: pl.DataFrame) -> pl.Series:
 
 
 def signs_of(frame: pl.DataFrame) -> tuple[Notice, ...]:
-    """Return a notice for durations that are lower limits, and for arrivals that can hardly be seconds.
+    """Return notices of durations that are lower limits and of arrivals that are probably milliseconds.
 
     Parameters
     ----------
@@ -50,13 +50,13 @@ def signs_of(frame: pl.DataFrame) -> tuple[Notice, ...]:
     found = []
     if censored.any():
         row = frame.row(int(censored.arg_max() or 0), named=True)
-        message = f"job {row['id']} has no end in the log; its duration, {row['duration']:.15g} s, is a lower limit"
+        message = f"job {row['id']} does not end in the log; its duration of {row['duration']:.15g} s is a lower limit"
         found.append(Notice("censored-durations", int(censored.sum()), message))
     if late.any():
         row = frame.row(int(late.arg_max() or 0), named=True)
         message = (
-            f"job {row['id']} arrives at {row['arrival']:.15g}, which looks like milliseconds since 1970; times are "
-            "read as seconds: divide them by 1000"
+            f"job {row['id']} arrives at {row['arrival']:.15g}, probably milliseconds since 1970; times are read "
+            "as seconds, divide them by 1000"
         )
         found.append(Notice("arrivals-in-milliseconds", int(late.sum()), message))
     return tuple(found)

@@ -39,7 +39,9 @@ def test_wrong_names(name, message):
 
 def test_generated_workloads_have_no_file_format():
     for options in ({"format": "tiresias"}, {"throughputs": "a.json"}):
-        with pytest.raises(InputError, match="a generated workload has no file format and needs no throughputs"):
+        with pytest.raises(
+            InputError, match="workload/philly-like: generated workloads do not accept format or throughputs"
+        ):
             load_workload("workload/philly-like", **options)
 
 
@@ -47,7 +49,10 @@ def test_a_format_can_be_chosen(tmp_path):
     path = tmp_path / "log.txt"
     path.write_text(TIRESIAS)
     assert load_workload(path, format="tiresias") == load_workload(path)
-    with pytest.raises(InputError, match="column iterations is missing; format muri has job_id, num_gpu, submit_time"):
+    with pytest.raises(
+        InputError,
+        match=r"log\.txt: missing column iterations; format muri requires job_id, num_gpu, submit_time,",
+    ):
         load_workload(path, format="muri")
     with pytest.raises(InputError, match="unknown format of job logs 'tiresia'; did you mean 'tiresias'"):
         load_workload(path, format="tiresia")
@@ -83,16 +88,17 @@ def test_every_format_has_its_module():
     ],
 )
 def test_files_that_hold_something_else_are_named(text, held):
-    with pytest.raises(InputError, match=f"log.csv: holds no jobs but {held}"):
+    with pytest.raises(InputError, match=f"log.csv: not a job log; it holds {held}"):
         recognise(text.encode(), "log.csv")
 
 
 def test_an_unknown_file_is_described():
     with pytest.raises(
-        InputError, match=r"no known format has the columns a, b, c, d, e, f, ...; known: muri, elastic"
+        InputError,
+        match=r"log\.csv: unknown format with columns a, b, c, d, e, f, \.\.\.; known: muri, elasticflow, .*,",
     ):
         recognise(b"a,b,c,d,e,f,g\n1,2,3,4,5,6,7\n", "log.csv")
-    with pytest.raises(InputError, match=r"has the columns x; known"):
+    with pytest.raises(InputError, match=r"unknown format with columns x; known"):
         recognise(b"x\n", "log.csv")
 
 
@@ -116,18 +122,18 @@ def test_a_table_of_own_columns_that_lacks_one_is_described(tmp_path, data):
     path.write_bytes(data)
     with pytest.raises(
         InputError,
-        match=r"jobs\.csv: column arrival is missing; format gangopt has id, arrival, gpus, and where known duration, "
+        match=r"jobs\.csv: missing column arrival; format gangopt requires id, arrival, gpus, and allows duration, "
         r".*; public formats: muri, elasticflow, tiresias",
     ):
         load_workload(path)
-    with pytest.raises(InputError, match=r"jobs\.csv: column arrival is missing; format gangopt has id, arrival, gpus"):
+    with pytest.raises(
+        InputError, match=r"jobs\.csv: missing column arrival; format gangopt requires id, arrival, gpus"
+    ):
         load_workload(path, format="gangopt")
 
 
 def test_the_columns_of_a_public_format_in_another_spelling_are_described():
-    wanted = (
-        "has the columns of format tiresias, which have to be written job_id,num_gpu,submit_time,model_name,duration"
-    )
+    wanted = "has the columns of format tiresias; their spelling must be job_id,num_gpu,submit_time,model_name,duration"
     for text in (TIRESIAS.replace("job_id", "Job_ID"), TIRESIAS.replace(",", ";"), TIRESIAS.replace(",", "\t")):
         with pytest.raises(InputError, match=f"log.csv: {wanted}$"):
             recognise(text.encode(), "log.csv")
@@ -136,8 +142,8 @@ def test_the_columns_of_a_public_format_in_another_spelling_are_described():
 def test_the_nearest_format_and_what_it_lacks_are_named():
     with pytest.raises(
         InputError,
-        match="no known format has the columns job_id, num_gpu, submit_time, duration; the nearest is tiresias, but "
-        r"column model_name is missing; known: muri, .*, philly, and gangopt's own \(id, arrival, gpus, and where",
+        match="unknown format with columns job_id, num_gpu, submit_time, duration; the closest format is tiresias, "
+        r"which requires column model_name; known: muri, .*, philly and gangopt \(id, arrival, gpus and optional",
     ):
         recognise(b"job_id,num_gpu,submit_time,duration\n1,2,3,4\n", "log.csv")
 
@@ -151,7 +157,10 @@ def test_the_nearest_format_and_what_it_lacks_are_named():
     ],
 )
 def test_logs_of_other_systems_are_named_by_their_columns(text):
-    with pytest.raises(InputError, match=r"log.csv: no known format has the columns [;Jj].*; known: muri"):
+    with pytest.raises(
+        InputError,
+        match=r"log\.csv: unknown format with columns [;Jj].*; known: muri",
+    ):
         recognise(text.encode(), "log.csv")
 
 
@@ -161,7 +170,10 @@ def test_a_packed_log_is_unpacked(tmp_path):
     workload = load_workload(path)
     assert (workload.name, workload.ids) == ("log", ("1", "2"))
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(InputError, match=r"log\.csv\.gz: gzip file that is damaged or cut off"):
+    with pytest.raises(
+        InputError,
+        match=r"log\.csv\.gz: damaged or truncated gzip file \(Compressed file ended before the end-of-stream",
+    ):
         load_workload(path)
 
 
@@ -175,7 +187,7 @@ def test_arrivals_in_milliseconds_are_suggested(tmp_path):
         notice = next(item for item in workload.notices if item.name == "arrivals-in-milliseconds")
         assert (notice.count, notice.dropped) == (2, False)
         assert notice.message == (
-            "job b arrives at 1700000000000, which looks like milliseconds since 1970; times are read as seconds: "
+            "job b arrives at 1700000000000, probably milliseconds since 1970; times are read as seconds, "
             "divide them by 1000"
         )
     path.write_text("id,arrival,gpus\na,1700000000,1\n")
@@ -184,7 +196,10 @@ def test_arrivals_in_milliseconds_are_suggested(tmp_path):
 
 def test_a_cluster_is_checked_for_names_too():
     small = gangopt.Cluster.uniform(machines_per_rack=2, gpus_per_slot=4, name="small")
-    with pytest.raises(InputError, match=r"cannot be placed on small: \d+ GPUs, the cluster has 8 "):
+    with pytest.raises(
+        InputError,
+        match=r"job job12 cannot be placed on small: needs 16 GPUs, but the cluster has 8 \(unplaceable: 30; a",
+    ):
         load_workload("workload/tiresias-testbed", cluster=small)
     workload = load_workload("workload/tiresias-testbed", cluster=small, lenient=True)
     assert len(workload) == 450

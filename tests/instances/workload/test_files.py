@@ -99,15 +99,21 @@ def test_files_that_cannot_be_written(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,arrival,gpus,work\na,0,1,1\nb,0,1,0\n", "line 3: column work: '0', a number above 0 is needed"),
-        ("id,arrival,gpus,deadline\na,0,1,1\nb,0,1,-1\n", "line 3: column deadline: '-1', a number from 0"),
-        ("id,arrival,gpus\na,0,1\nb,,1\n", "line 3: column arrival: nothing, a number from 0"),
-        ("id,arrival,gpus\na,0,1\nb,0,0\n", "line 3: column gpus: '0', a whole number from 1"),
-        ("id,arrival,gpus\na,0,1\n,0,1\n", "line 3: column id: nothing, a name is needed"),
-        ("id,arrival,gpus\na,0,1\na,0,1\n", "line 3: id 'a' stands on an earlier line too"),
+        (
+            "id,arrival,gpus,work\na,0,1,1\nb,0,1,0\n",
+            r"line 3: column work must be a number > 0 and <= 1e15 \(got '0'\)",
+        ),
+        (
+            "id,arrival,gpus,deadline\na,0,1,1\nb,0,1,-1\n",
+            r"line 3: column deadline must be a number from 0 to 1e15 \(got '-1'\)",
+        ),
+        ("id,arrival,gpus\na,0,1\nb,,1\n", r"line 3: column arrival must be a number from 0 to 1e15 \(got ''\)"),
+        ("id,arrival,gpus\na,0,1\nb,0,0\n", r"line 3: column gpus must be an integer from 1 to 1e15 \(got '0'\)"),
+        ("id,arrival,gpus\na,0,1\n,0,1\n", r"line 3: column id must be a name \(got ''\)"),
+        ("id,arrival,gpus\na,0,1\na,0,1\n", "line 3: duplicate id 'a'"),
         (
             "id,arrival,gpus,network_intensive\na,0,1,true\nb,0,1,yes\n",
-            "line 3: column network_intensive: 'yes', true or false is needed",
+            r"line 3: column network_intensive must be true or false \(got 'yes'\)",
         ),
     ],
 )
@@ -124,7 +130,7 @@ def test_defective_csv_rows(tmp_path, text, message):
 def test_a_phase_without_an_app_and_a_speed_that_is_none_are_errors_of_the_file(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("id,arrival,gpus,phase\na,0,1,0\n")
-    with pytest.raises(InputError, match=r"a\.csv: column phase, row 0: a phase without an app"):
+    with pytest.raises(InputError, match=r"a\.csv: column app, row 0: missing app of a phase"):
         load_workload(path)
     path.write_text("id,arrival,gpus,extra\na,0,1,0\n")
     assert [item.name for item in load_workload(path).notices] == ["ignored-columns"]
@@ -133,7 +139,10 @@ def test_a_phase_without_an_app_and_a_speed_that_is_none_are_errors_of_the_file(
 def test_another_csv_is_not_taken_for_one_of_this_tool(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("job,arrival,gpus\na,0,1\n")
-    with pytest.raises(InputError, match="column id is missing; format gangopt has id, arrival, gpus"):
+    with pytest.raises(
+        InputError,
+        match=r"a\.csv: missing column id; format gangopt requires id, arrival, gpus, and allows duration, work,",
+    ):
         load_workload(path, format="gangopt")
 
 
@@ -143,18 +152,24 @@ GOOD = {"format": "gangopt-workload", "version": 1, "jobs": {"id": ["a"], "arriv
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "field version: 2, this release reads version 1"),
-        ({"version": True}, "field version: True"),
-        ({"name": 3}, "field name: text is needed"),
-        ({"more": 3}, "field 'more' is not known; allowed: format, version, name"),
-        ({"jobs": []}, "field jobs: an object with a list for each column is needed"),
-        ({"jobs": {"id": "a"}}, "field jobs: an object with a list"),
-        ({"jobs": {"id": ["a"], "arrival": [0]}}, "column gpus is missing"),
-        ({"jobs": {"id": ["a"], "arrival": [0], "gpus": ["x"]}}, "column gpus, row 0: 'x', a whole number"),
-        ({"units": {"arrival": "ms"}}, "field units: arrival in 'ms', s is needed"),
-        ({"units": {"arrivals": "s"}}, "field units: arrivals in 's', there is no such column"),
-        ({"units": {"id": "s"}}, "field units: id in 's', none is needed"),
-        ({"units": "s"}, "field units: an object is needed"),
+        ({"version": 2}, r"field version must be 1 \(got 2\)"),
+        ({"version": True}, r"field version must be 1 \(got True\)"),
+        ({"name": 3}, r"field name must be text \(got 3\)"),
+        ({"more": 3}, "unknown field 'more'; allowed: format, version, name, description, source, units, jobs"),
+        ({"jobs": []}, "field jobs must be an object with a list for each column"),
+        ({"jobs": {"id": "a"}}, "field jobs must be an object with a list for each column"),
+        (
+            {"jobs": {"id": ["a"], "arrival": [0]}},
+            r"missing column gpus \(size of the gang; a share of a GPU counts as one\)",
+        ),
+        (
+            {"jobs": {"id": ["a"], "arrival": [0], "gpus": ["x"]}},
+            r"column gpus, row 0: must be an integer from 1 to 1e15 \(got 'x'\)",
+        ),
+        ({"units": {"arrival": "ms"}}, r"field units: unit of arrival must be s \(got 'ms'\)"),
+        ({"units": {"arrivals": "s"}}, "field units: unknown column 'arrivals'"),
+        ({"units": {"id": "s"}}, r"field units: unit of id must be empty \(got 's'\)"),
+        ({"units": "s"}, r"field units must be an object \(got 's'\)"),
     ],
 )
 def test_defective_json(tmp_path, change, message):
@@ -173,7 +188,10 @@ def test_files_that_are_cut_off(tmp_path):
         load_workload(path)
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAR1 and no more")
-    with pytest.raises(InputError, match=r"a.parquet: no parquet file \("):
+    with pytest.raises(
+        InputError,
+        match=r"a\.parquet: not a parquet file \(parquet: File out of specification: The file must end with PAR1",
+    ):
         load_workload(path)
 
 
@@ -182,7 +200,9 @@ def test_a_parquet_file_of_another_tool_needs_the_columns(tmp_path):
     pl.DataFrame({"id": [1, 2], "arrival": [3, 4], "gpus": [5, 6]}).write_parquet(path)
     assert load_workload(path).ids == ("1", "2")
     pl.DataFrame({"id": [1, 2]}).write_parquet(path)
-    with pytest.raises(InputError, match=r"a\.parquet: column arrival is missing"):
+    with pytest.raises(
+        InputError, match=r"a\.parquet: missing column arrival \(when the job is submitted, on the trace's own clock\)"
+    ):
         load_workload(path)
 
 
@@ -206,10 +226,10 @@ def test_other_separators_and_capitals_are_read(tmp_path, text):
 def test_lines_are_counted_and_columns_named_in_other_spellings(tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_text("\nID;Arrival;GPUs;Line;Queue\na;0;1;4;q\nb;0;x;4;q\n")
-    with pytest.raises(InputError, match="line 4: column gpus: 'x', a whole number from 1"):
+    with pytest.raises(InputError, match=r"line 4: column gpus must be an integer from 1 to 1e15 \(got 'x'\)"):
         load_workload(path)
     path.write_text("ID;Id;Arrival;GPUs\na;b;0;1\n")
-    with pytest.raises(InputError, match="column id stands twice in the header"):
+    with pytest.raises(InputError, match="duplicate column id"):
         load_workload(path)
 
 
@@ -234,9 +254,9 @@ def test_lower_limits_are_kept_in_files_and_reported_again(tmp_path):
 
 def test_parquet_with_metadata_of_another_kind_is_refused(tmp_path):
     frame = Workload.from_columns({"id": ["a"], "arrival": [0], "gpus": [1]}).frame
-    for notes, message in (("[]", "an object of texts"), ('{"name": 3}', "an object of texts"), ("{", "not JSON")):
+    for notes, message in (("[]", "an object of text"), ('{"name": 3}', "an object of text"), ("{", "not JSON")):
         frame.write_parquet(tmp_path / "a.parquet", metadata={"gangopt-workload": notes})
-        with pytest.raises(InputError, match=f"a.parquet: metadata gangopt-workload: {message}"):
+        with pytest.raises(InputError, match=f"a.parquet: metadata gangopt-workload(:| must be) {message}"):
             load_workload(tmp_path / "a.parquet")
 
 

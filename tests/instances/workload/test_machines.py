@@ -41,16 +41,25 @@ def test_a_cluster_file_of_tiresias(load):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TIRESIAS + "1,0,8,1,1\n", "line 2: column num_node_p_switch: '0', a whole number from 1"),
-        (TIRESIAS + "1,1,8,1,1\n1,1,8,1,1\n", "2 rows, a cluster file of the Tiresias simulator has one"),
-        (TIRESIAS + "1000,1000,8,1,1\n", "8000000 GPUs, at most 1000000 are read"),
-        (OPENB + "n0,1,1,x,T4\n", "line 2: column gpu: 'x', a whole number from 0"),
-        (OPENB + "n0,1,1,1,T4\nn0,1,1,1,T4\n", "line 3: machine 'n0' stands on an earlier line too"),
-        (OPENB + ",1,1,1,T4\n", "line 2: column sn: nothing"),
-        (OPENB + "n0,1,-1,1,T4\n", "line 2: column memory_mib: '-1'"),
-        (PHILLY + "m0,8, 24MB\n", "line 2: column single GPU mem: '24MB', a number above 0"),
-        (PHILLY + "m0,8\n", "line 2: 2 fields, 3 are needed"),
-        ("a,b\n1,2\n", "no list of machines has the columns 'a', 'b'; known: Tiresias's cluster file"),
+        (TIRESIAS + "1,0,8,1,1\n", r"line 2: column num_node_p_switch must be an integer from 1 to 1e15 \(got '0'\)"),
+        (
+            TIRESIAS + "1,1,8,1,1\n1,1,8,1,1\n",
+            r"machines\.csv: a cluster file of the Tiresias simulator must have one row \(got 2\)",
+        ),
+        (TIRESIAS + "1000,1000,8,1,1\n", r"machines\.csv: 8,000,000 GPUs exceed the limit of 1,000,000"),
+        (OPENB + "n0,1,1,x,T4\n", r"line 2: column gpu must be an integer from 0 to 1e15 \(got 'x'\)"),
+        (OPENB + "n0,1,1,1,T4\nn0,1,1,1,T4\n", "line 3: duplicate machine 'n0'"),
+        (OPENB + ",1,1,1,T4\n", r"line 2: column sn must be a name \(got ''\)"),
+        (OPENB + "n0,1,-1,1,T4\n", r"line 2: column memory_mib must be a number from 0 to 1e15 \(got '-1'\)"),
+        (
+            PHILLY + "m0,8, 24MB\n",
+            r"line 2: column single GPU mem must be a number > 0 and <= 1e15 \(got '24MB'\) \(bad-single GPU mem:",
+        ),
+        (PHILLY + "m0,8\n", r"line 2 must have 3 fields \(got 2\)"),
+        (
+            "a,b\n1,2\n",
+            r"machines\.csv: unknown machine list with columns 'a', 'b'; known: Tiresias's cluster file, openb's",
+        ),
     ],
 )
 def test_defects(load, text, message):
@@ -60,5 +69,5 @@ def test_defects(load, text, message):
 
 def test_a_limit_on_gpus(load, monkeypatch):
     monkeypatch.setattr(workload_machines, "MAX_GPUS", 7)
-    with pytest.raises(InputError, match="more than 7 GPUs"):
+    with pytest.raises(InputError, match=r"machines\.csv: exceeds the limit of 7 GPUs"):
         load(OPENB + "n0,1,1,8,T4\n")

@@ -18,14 +18,26 @@ def test_text_is_read_back_and_speeds_are_those_of_the_equations(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "speed '': mode '', async or sync is needed"),
-        ("async 1 2 3", r"speed 'async 1 2 3': async needs 4 finite coefficients from 0, not all 0; given: \(1.0, 2.0"),
-        ("async 1 2 3 -4", "async needs 4 finite coefficients from 0"),
+        ("", r"speed '': mode must be async or sync \(got ''\)"),
+        (
+            "async 1 2 3",
+            r"speed 'async 1 2 3': theta must have 4 finite coefficients >= 0, not all 0, in mode async \(got",
+        ),
+        (
+            "async 1 2 3 -4",
+            r"speed 'async 1 2 3 -4': theta must have 4 finite coefficients >= 0, not all 0, in mode async \(got",
+        ),
         ("async 0 0 0 0", "not all 0"),
-        ("async 1 2 3 x", "async needs 4 finite coefficients"),
-        ("sync", "sync needs 5 finite coefficients"),
-        ("sync 0 1 2 3 4 5", "batch 0.0, sync needs a finite number above 0"),
-        ("sync 1 1 2 3 4 inf", "sync needs 5 finite coefficients"),
+        (
+            "async 1 2 3 x",
+            r"speed 'async 1 2 3 x': theta must have 4 finite coefficients >= 0, not all 0, in mode async \(got \(\)\)",
+        ),
+        ("sync", r"speed 'sync': theta must have 5 finite coefficients >= 0, not all 0, in mode sync \(got \(\)\)"),
+        ("sync 0 1 2 3 4 5", r"batch must be a finite number > 0 in mode sync \(got 0\.0\)"),
+        (
+            "sync 1 1 2 3 4 inf",
+            r"speed 'sync 1 1 2 3 4 inf': theta must have 5 finite coefficients >= 0, not all 0, in mode sync",
+        ),
     ],
 )
 def test_defects(text, message):

@@ -78,54 +78,81 @@ def test_series_arrays_and_whole_numbers_as_names_are_accepted():
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"gpus": [1, 0, 2, 2]}, "column gpus, row 1: 0, a whole number from 1 to 1e+15 is needed"),
-        ({"gpus": [1, 1.5, 2, 2]}, "column gpus, row 1: 1.5, a whole number from 1"),
-        ({"gpus": [1, 2, "a", 2]}, "column gpus, row 2: 'a', a whole number"),
-        ({"gpus": ["1", "2", "3", "4"]}, "column gpus, row 0: '1', a whole number"),
-        ({"gpus": [1, None, 2, 2]}, "column gpus, row 1: no value, a whole number"),
-        ({"gpus": [1, 2, 1e300, 2]}, r"column gpus, row 2: 1e\+300, a whole number"),
-        ({"arrival": [0, -1, 2, 2]}, "column arrival, row 1: -1.0, a number from 0 to 1e+15 is needed"),
-        ({"arrival": [0, 1, float("inf"), 2]}, "column arrival, row 2: inf, a number from 0"),
-        ({"arrival": [0, 1, float("nan"), 2]}, "column arrival, row 2: no value"),
-        ({"duration": [0, 1, 2, 3]}, "column duration, row 0: 0.0, a number above 0"),
-        ({"duration": [True, False, True, True]}, "column duration, row 0: True, a number above 0"),
-        ({"duration": [1, [2], 3, 3]}, r"column duration, row 1: \[2\], a number above 0"),
-        ({"duration": [1, True, 2.5, 3]}, "column duration, row 1: True"),
-        ({"id": ["a", "b", "a", "c"]}, "column id, rows 0 and 2: 'a' stands twice, ids have to be unique"),
+        ({"gpus": [1, 0, 2, 2]}, r"column gpus, row 1: must be an integer from 1 to 1e15 \(got 0\)"),
+        ({"gpus": [1, 1.5, 2, 2]}, r"column gpus, row 1: must be an integer from 1 to 1e15 \(got 1\.5\)"),
+        ({"gpus": [1, 2, "a", 2]}, r"column gpus, row 2: must be an integer from 1 to 1e15 \(got 'a'\)"),
+        ({"gpus": ["1", "2", "3", "4"]}, r"column gpus, row 0: must be an integer from 1 to 1e15 \(got '1'\)"),
+        ({"gpus": [1, None, 2, 2]}, "column gpus, row 1: missing value; must be an integer from 1 to 1e15"),
+        ({"gpus": [1, 2, 1e300, 2]}, r"column gpus, row 2: must be an integer from 1 to 1e15 \(got 1e\+300\)"),
+        ({"arrival": [0, -1, 2, 2]}, r"column arrival, row 1: must be a number from 0 to 1e15 \(got -1.0\)"),
+        ({"arrival": [0, 1, float("inf"), 2]}, r"column arrival, row 2: must be a number from 0 to 1e15 \(got inf\)"),
+        ({"arrival": [0, 1, float("nan"), 2]}, "column arrival, row 2: missing value; must be a number from 0 to 1e15"),
+        ({"duration": [0, 1, 2, 3]}, r"column duration, row 0: must be a number > 0 and <= 1e15 \(got 0\.0\)"),
+        (
+            {"duration": [True, False, True, True]},
+            r"column duration, row 0: must be a number > 0 and <= 1e15 \(got True\)",
+        ),
+        ({"duration": [1, [2], 3, 3]}, r"column duration, row 1: must be a number > 0 and <= 1e15 \(got \[2\]\)"),
+        ({"duration": [1, True, 2.5, 3]}, r"column duration, row 1: must be a number > 0 and <= 1e15 \(got True\)"),
+        ({"id": ["a", "b", "a", "c"]}, "column id, rows 0 and 2: duplicate id 'a'"),
         (
             {"id": ["a", None, "b", "c"]},
-            "column id, row 1: no value, text .not empty, no control characters, no blanks at its ends. is needed",
+            "column id, row 1: missing value; must be non-empty text without control characters and surrounding blanks",
         ),
-        ({"id": [1.5, 2.5, 3.5, 4.5]}, "column id, row 0: 1.5, text .not empty"),
+        (
+            {"id": [1.5, 2.5, 3.5, 4.5]},
+            r"column id, row 0: must be non-empty text without control characters and surrounding blanks \(got 1\.5\)",
+        ),
         (
             {"user": ["a", "", "b", "c"]},
-            "column user, row 1: '', text .not empty, no control characters, no blanks at its ends. is needed",
+            r"column user, row 1: must be non-empty text without control characters and surrounding blanks \(got ''\)",
         ),
-        ({"network_intensive": [1, 0, 1, 1]}, "column network_intensive, row 0: 1, true or false is needed"),
-        ({"phase": [None, 0, 1, 2]}, "column phase, row 1: a phase without an app"),
+        ({"network_intensive": [1, 0, 1, 1]}, r"column network_intensive, row 0: must be true or false \(got 1\)"),
+        ({"phase": [None, 0, 1, 2]}, "column app, row 1: missing app of a phase"),
         (
             {"speed": [None, "fast", None, None]},
-            "column speed, row 1: speed 'fast': mode 'fast', async or sync is needed",
+            r"column speed, row 1: speed 'fast': mode must be async or sync \(got 'fast'\)",
         ),
-        ({"arrival": [1, 2]}, "column arrival has 2 values, column id 4"),
-        ({"arrival": [0, 10**400, 1, 2]}, "column arrival, row 1: 10000.*, a number from 0"),
+        ({"arrival": [1, 2]}, r"column arrival must have 4 values like column id \(got 2\)"),
+        (
+            {"arrival": [0, 10**400, 1, 2]},
+            r"column arrival, row 1: must be a number from 0 to 1e15 \(got",
+        ),
         (
             {"gpus": pl.Series([1, 2**63 + 5, 1, 1], dtype=pl.UInt64)},
-            "column gpus, row 1: 9223372036854775813, a whole",
+            r"column gpus, row 1: must be an integer from 1 to 1e15 \(got 9223372036854775813\)",
         ),
-        ({"gpus": [Decimal(1), Decimal("2.5"), Decimal(1), Decimal(1)]}, "column gpus, row 1: 2.5, a whole number"),
-        ({"user": {"a": 1, "b": 2, "c": 3, "d": 4}}, "column user: {'a': 1.*, a list, tuple, polars series or numpy"),
-        ({"user": "abcd"}, "column user: 'abcd', a list"),
-        ({"gpus": 3}, "column gpus: 3, a list"),
-        ({"gpus": np.ones((4, 1))}, "column gpus: .*, a list"),
-        ({"user": ["a", "b\nc", "d", "e"]}, "column user, row 1: 'b.nc', text .not empty, no control"),
+        (
+            {"gpus": [Decimal(1), Decimal("2.5"), Decimal(1), Decimal(1)]},
+            r"column gpus, row 1: must be an integer from 1 to 1e15 \(got 2\.5\)",
+        ),
+        (
+            {"user": {"a": 1, "b": 2, "c": 3, "d": 4}},
+            r"column user must be a list, tuple, polars series or numpy array \(got \{'a': 1, 'b': 2, 'c': 3, 'd':",
+        ),
+        ({"user": "abcd"}, r"column user must be a list, tuple, polars series or numpy array \(got 'abcd'\)"),
+        ({"gpus": 3}, r"column gpus must be a list, tuple, polars series or numpy array \(got 3\)"),
+        (
+            {"gpus": np.ones((4, 1))},
+            r"column gpus must be a list, tuple, polars series or numpy array \(got array\(\[\[1\.\], \[1\.\],",
+        ),
+        (
+            {"user": ["a", "b\nc", "d", "e"]},
+            r"column user, row 1: must be non-empty text without control characters and surrounding blanks \(got",
+        ),
         (
             {"user": ["a", "b ", "d", "e"]},
-            "column user, row 1: 'b ', text .not empty, no control characters, no blanks",
+            r"column user, row 1: must be non-empty text without control characters and surrounding blanks \(got",
         ),
-        ({"user": ["a", "\ud800", "d", "e"]}, "column user, row 1: '.ud800', text"),
+        (
+            {"user": ["a", "\ud800", "d", "e"]},
+            r"column user, row 1: must be non-empty text without control characters and surrounding blanks \(got",
+        ),
         ({"gpu": [1, 2, 3, 4]}, "unknown column of a workload 'gpu'; did you mean 'gpus'"),
-        ({"user": ["x" * 60, 1, "y", "z"]}, "column user, row 1: 1, text"),
+        (
+            {"user": ["x" * 60, 1, "y", "z"]},
+            r"column user, row 1: must be non-empty text without control characters and surrounding blanks \(got 1\)",
+        ),
     ],
 )
 def test_every_value_is_checked(columns, message):
@@ -134,14 +161,14 @@ def test_every_value_is_checked(columns, message):
 
 
 def test_a_required_column_is_named_with_its_meaning():
-    with pytest.raises(InputError, match="column gpus is missing: size of the gang"):
+    with pytest.raises(InputError, match=r"missing column gpus \(size of the gang; a share of a GPU counts as one\)"):
         Workload.from_columns({"id": ["a"], "arrival": [0]})
 
 
 def test_a_frame_of_other_columns_or_another_order_is_refused(workload):
     with pytest.raises(InputError, match="other columns than COLUMNS; build one with from_columns"):
         Workload(workload.frame.drop("user"))
-    with pytest.raises(InputError, match="column arrival, row 1: 5 s is before the row above it"):
+    with pytest.raises(InputError, match="column arrival, row 1: 5 s is earlier than that of the previous row"):
         Workload(workload.frame.reverse())
 
 
@@ -201,7 +228,7 @@ def test_order_is_stable_and_scaling_by_powers_of_two_is_undone(arrivals, factor
 def test_a_tally_raises_or_counts():
     strict = Tally("log.csv")
     strict.refuse("odd", 0, "nothing")
-    with pytest.raises(InputError, match=r"log.csv: line 3: odd \(odd: 2; a lenient reading leaves such rows out\)"):
+    with pytest.raises(InputError, match=r"log\.csv: line 3: odd"):
         strict.refuse("odd", 2, "line 3: odd")
     lenient = Tally("log.csv", lenient=True)
     lenient.refuse("odd", 2, "line 3: odd")

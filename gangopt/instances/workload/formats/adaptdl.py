@@ -14,13 +14,13 @@ FORMAT = Format(
 )
 
 MODELS = frozenset({"cifar10", "imagenet", "bert", "deepspeech2", "yolov3", "ncf"})
-"""Applications of the simulators' own workloads."""
+"""Applications in the workloads of the simulators."""
 
 
 def read(source: Source) -> Draft:
     """Return the jobs of a Pollux or Sia workload: time in s from its start, num_replicas GPUs, global batch size.
 
-    Running times depend on the simulator's own models of the applications, so `duration` is unknown (`no-durations`).
+    Running times depend on the simulators' models of the applications, so `duration` is unknown (`no-durations`).
 
     References
     ----------
@@ -34,7 +34,7 @@ def read(source: Source) -> Draft:
     rows.numbers("num_replicas", least=1, whole=True)
     rows.numbers("time")
     rows.numbers("batch_size", above=0, optional=True)
-    source.tally.warn("no-durations", rows.frame.height, "the format tells no running times")
+    source.tally.warn("no-durations", rows.frame.height, "the format has no running times")
     columns = {
         "id": pl.col("name"),
         "arrival": pl.col("time"),

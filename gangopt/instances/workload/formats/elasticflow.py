@@ -1,4 +1,4 @@
-"""Jobs of the ElasticFlow simulator: with global batch sizes and deadlines."""
+"""Jobs of the ElasticFlow simulator, with global batch sizes and deadlines."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ FORMAT = Format(
 )
 
 MODELS = frozenset({"vgg16", "resnet50", "inception3", "bert", "gpt2", "deepspeech2"})
-"""Networks of ElasticFlow's own traces."""
+"""Networks in the traces of ElasticFlow."""
 
 
 def read(source: Source) -> Draft:
     """Return the jobs of an ElasticFlow file.
 
-    ddl is the deadline on the clock of submit_time, in s; one before submit_time + duration, which no scheduler meets
-    on the logged GPUs, is counted as `early-deadlines`. A real_duration that differs from duration is counted as
-    `other-durations`; duration counts. A best-effort job (best_effort 1) has no deadline. real_iteration is not read.
+    ddl is the deadline in s on the clock of submit_time. Deadlines before submit_time + duration, which cannot be met
+    on the logged GPUs, are counted as `early-deadlines`. If real_duration differs from duration, duration is used and
+    the job counted as `other-durations`. Best-effort jobs (best_effort 1) have no deadline. real_iteration is ignored.
 
     References
     ----------
@@ -47,7 +47,9 @@ def read(source: Source) -> Draft:
         rows.warn(
             "other-durations",
             rows.frame["real_duration"] != rows.frame["duration"],
-            lambda row: f"real_duration {row['real_duration']:g} s, duration {row['duration']:g} s; duration counts",
+            lambda row: (
+                f"real_duration {row['real_duration']:g} s differs from duration {row['duration']:g} s, which is used"
+            ),
         )
     rows.warn(
         "early-deadlines",

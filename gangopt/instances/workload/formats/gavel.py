@@ -1,4 +1,4 @@
-"""Jobs of the Gavel simulator: steps to be done, and running times by a table of measured throughputs."""
+"""Jobs of the Gavel simulator, with steps, and running times from a table of measured throughputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["FORMAT", "MODELS", "read", "read_throughputs", "split_job_type"]
 
 FORMAT = Format(
     "gavel",
-    "Gavel simulator: 7 or 10 tabbed fields without a header; running times by --throughputs",
+    "Gavel simulator: 7 or 10 tab-separated fields, no header; running times from --throughputs",
     "gangopt.instances.workload.formats.gavel",
     fields=(7, 10),
     separator="\t",
@@ -36,19 +36,18 @@ MODELS = frozenset({"a3c", "cyclegan", "lm", "recommendation", "resnet-18", "res
 """Job types of the simulator's throughput tables, without batch sizes."""
 
 GPU_TYPE = "v100"
-"""GPU type that is looked up where none is named."""
+"""Default GPU type."""
 
 
 def read(source: Source) -> Draft:
     """Return the jobs of a Gavel trace.
 
-    Read are job_type (network and batch size), total_steps, scale_factor (GPUs), arrival_time (s) and, of ten fields,
-    SLO. An SLO of at least 0 is a factor on the running time, hence a deadline of arrival + SLO x duration where the
-    duration is known; -1 is none. Jobs have no names: `line1`, `line2`, ... are given. Commands and the priority
-    weight are not read.
+    The fields used are job_type (network and batch size), total_steps, scale_factor (GPUs), arrival_time (s) and, if
+    there are ten, slo. An slo >= 0 is a factor on the running time and gives the deadline arrival + slo x duration if
+    the duration is known; -1 means none. Jobs are named `line1`, `line2`, ... Commands and priorities are ignored.
 
-    With a throughput table, duration = total_steps / throughput(job_type, scale_factor) on one GPU type; without one it
-    is unknown (`no-durations`).
+    The duration is total_steps / throughput(job_type, scale_factor) on one GPU type; without a throughput table, it is
+    unknown (`no-durations`).
 
     References
     ----------
@@ -58,7 +57,9 @@ def read(source: Source) -> Draft:
 
     width = source.data.split(b"\n", 1)[0].count(b"\t") + 1
     if width not in FORMAT.fields:
-        raise InputError(f"{source.tally.origin}: line 1 has {width} tabbed fields, format gavel has 7 or 10")
+        raise InputError(
+            f"{source.tally.origin}: line 1 must have 7 or 10 tab-separated fields in format gavel (got {width})"
+        )
     rows = read_rows(source.data, source.tally, separator="\t", header=_SEVEN if width == 7 else _TEN)
     rows.names("job_type")
     rows.numbers("scale_factor", least=1, whole=True)
@@ -81,7 +82,7 @@ def read(source: Source) -> Draft:
 
 
 def split_job_type() -> dict[str, pl.Expr]:
-    """Return model and batch of a job type such as `ResNet-18 (batch size 16)`; without a bracket no batch is known."""
+    """Return model and batch size of a job type such as `ResNet-18 (batch size 16)`; the latter is optional."""
     import polars as pl
 
     job = pl.col("job_type")
@@ -93,12 +94,12 @@ def split_job_type() -> dict[str, pl.Expr]:
 
 
 def add_durations(rows: Rows, source: Source) -> None:
-    """Add a column `duration` in s: steps over throughput; a pair that the table lacks is counted (`no-throughput`)."""
+    """Add a column `duration` in s, steps over throughput; pairs missing in the table are counted (`no-throughput`)."""
     import polars as pl
 
     if source.throughputs is None:
         source.tally.warn(
-            "no-durations", rows.frame.height, "the format tells steps and no running times; give a throughput table"
+            "no-durations", rows.frame.height, "the format has steps but no running times; provide a throughput table"
         )
         rows.frame = rows.frame.with_columns(pl.lit(None, dtype=pl.Float64).alias("duration"))
         return
@@ -110,44 +111,43 @@ def add_durations(rows: Rows, source: Source) -> None:
         "no-throughput",
         speed.is_null(),
         lambda row: (
-            f"{row['job_type']} on {row['scale_factor']} GPUs has no throughput above 0 on {kind}; "
-            "its duration is unknown"
+            f"{row['job_type']} on {row['scale_factor']} GPUs has no throughput > 0 on {kind}; its duration is unknown"
         ),
     )
     rows.frame = rows.frame.with_columns((rows.frame["total_steps"] / speed).alias("duration"))
 
 
 def read_throughputs(path: Path, gpu_type: str) -> dict[tuple[str, int], float]:
-    """Return the throughput in steps/s of each job type and number of GPUs that runs alone on one GPU type.
+    """Return the throughput in steps/s by job type and number of GPUs, for jobs running alone on one GPU type.
 
     Parameters
     ----------
     path : Path
-        Table in Gavel's layout: GPU type, then `('<job type>', <GPUs>)`, then `null` for running alone.
+        Table in Gavel's layout, with the keys GPU type, `('<job type>', <GPUs>)` and `null` (running alone).
     gpu_type : str
-        As v100, k80 or v100_unconsolidated.
+        E.g. v100, k80 or v100_unconsolidated.
 
     Raises
     ------
     InputError
-        If the file is no such table or lacks the GPU type.
+        If the file is not such a table or does not have the GPU type.
     """
     table = read_json(path)
     if not isinstance(table, dict) or not all(isinstance(value, dict) for value in table.values()):
-        raise InputError(f"{path}: no throughput table: GPU types, each with its job types, are needed")
+        raise InputError(f"{path}: throughput table must be an object of GPU types with their job types")
     if gpu_type not in table:
-        raise InputError(f"{path}: no GPU type {shown(gpu_type)}; known: {', '.join(sorted(table))}")
+        raise InputError(f"{path}: unknown GPU type {shown(gpu_type)}; known: {', '.join(sorted(table))}")
     found: dict[tuple[str, int], tuple[str, float]] = {}
     for key, entry in table[gpu_type].items():
         pair = _pair(key)
         alone = entry.get("null") if isinstance(entry, dict) else None
         if pair is None or isinstance(alone, bool) or not isinstance(alone, int | float) or alone < 0:
-            raise InputError(f"{path}: {gpu_type}, entry {shown(key)}: a job type, its GPUs and a speed are needed")
+            raise InputError(f"{path}: {gpu_type}, entry {shown(key)} must have a job type, its GPUs and a speed")
         first, before = found.setdefault(pair, (key, float(alone)))
         if before != alone:
             raise InputError(
-                f"{path}: {gpu_type}, entries {shown(first)} and {shown(key)}: {before:g} and {alone:g} steps/s; "
-                "one speed is allowed"
+                f"{path}: {gpu_type}, entries {shown(first)} and {shown(key)}: different speeds for one job "
+                f"({before:g} and {alone:g} steps/s)"
             )
     return {pair: speed for pair, (_, speed) in found.items() if speed > 0}
 

@@ -1,4 +1,4 @@
-"""Jobs of SenseTime's Helios clusters: Slurm's log with virtual clusters and wall-clock times."""
+"""Jobs of SenseTime's Helios clusters, from logs of Slurm with virtual clusters and wall-clock times."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ FORMAT = Format(
 _STATES = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "RUNNING", "PENDING")
 
 _SLACK = 1.0
-"""Seconds by which end - start may differ from duration: times are rounded to seconds."""
+"""Tolerance in s of end - start against duration, since times are rounded to seconds."""
 
 
 def read(source: Source) -> Draft:
-    """Return the GPU jobs of a Helios log; second 0 is the first submission in the file.
+    """Return the GPU jobs of a Helios log; time 0 is the first submission in the file.
 
-    Jobs without GPUs are left out (`cpu-only`). A job that never ran (duration 0 or no times) has no duration
-    (`never-ran`); that of a job in state RUNNING is a lower limit (`censored-durations`). Where end - start differs
-    from duration by more than a second duration counts (`uneven-durations`). GPUs that divide evenly over node_num
-    give as many workers. queue and jobname are not read.
+    Jobs without GPUs are skipped (`cpu-only`). The duration of a job that never ran (duration 0 or no times) is unknown
+    (`never-ran`); that of a job in state RUNNING is a lower limit (`censored-durations`). If end - start differs from
+    duration by more than a second, duration is used (`uneven-durations`). If the GPUs divide evenly over node_num, the
+    job has this number of workers. queue and jobname are ignored.
 
     References
     ----------
@@ -72,9 +72,9 @@ def _check(rows: Rows) -> None:
     rows.refuse(
         "unknown-states",
         ~rows.frame["state"].is_in(_STATES),
-        lambda row: f"state {row['state']!r}, one of {', '.join(_STATES)} is needed",
+        lambda row: f"state must be one of {', '.join(_STATES)} (got {row['state']!r})",
     )
-    rows.warn("cpu-only", rows.frame["gpu_num"] == 0, lambda row: f"job {row['job_id']} has no GPU", dropped=True)
+    rows.warn("cpu-only", rows.frame["gpu_num"] == 0, lambda row: f"job {row['job_id']} has no GPUs", dropped=True)
     rows.warn(
         "never-ran",
         (rows.frame["duration"] == 0) | rows.frame["duration"].is_null(),
@@ -84,8 +84,8 @@ def _check(rows: Rows) -> None:
         "uneven-durations",
         ((rows.frame["end_time"] - rows.frame["start_time"]) - rows.frame["duration"]).abs() > _SLACK,
         lambda row: (
-            f"end - start = {row['end_time'] - row['start_time']:.15g} s, duration {row['duration']:.15g} s; "
-            "duration counts"
+            f"end - start = {row['end_time'] - row['start_time']:.15g} s differs from duration "
+            f"{row['duration']:.15g} s, which is used"
         ),
     )
     rows.refuse(

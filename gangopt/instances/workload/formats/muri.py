@@ -1,4 +1,4 @@
-"""Jobs of the Muri simulator: Tiresias's columns, with times in milliseconds and a time for each iteration."""
+"""Jobs of the Muri simulator, with Tiresias's columns, times in milliseconds and a time per iteration."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FORMAT = Format(
 )
 
 MODELS = frozenset({"vgg16", "vgg19", "resnet18", "shufflenet_v2_x1_0", "bert", "gpt2", "a2c", "dqn"})
-"""Networks of Muri's own traces."""
+"""Networks in the traces of Muri."""
 
 _SPREAD = 5.0
-"""How far the median of iterations x iteration_time / duration may be from that of a unit."""
+"""Largest factor between the median of iterations x iteration_time / duration and its value for a unit."""
 
 _AGREES = 0.05
 
@@ -32,14 +32,14 @@ _AGREES = 0.05
 def read(source: Source) -> Draft:
     """Return the jobs of a Muri file.
 
-    iteration_time is in ms. Whether submit_time and duration are too is told by the median r of
-    iterations x iteration_time / duration over the jobs: ms where 1/5 <= r <= 5, seconds where 200 <= r <= 5000.
-    The notice `unit` says which; rows that differ from the unit by more than 5 % are counted as `uneven-durations`.
+    iteration_time is in ms. The unit of submit_time and duration follows from the median r over all jobs of
+    iterations x iteration_time / duration: ms if 1/5 <= r <= 5, s if 200 <= r <= 5000. The notice `unit` reports the
+    unit; rows that deviate from it by more than 5 % are counted as `uneven-durations`.
 
     Raises
     ------
     InputError
-        If r is neither, so that the unit is unknown; or as `table_of`.
+        If the unit is unknown or the file is invalid; see `table_of`.
 
     References
     ----------
@@ -70,7 +70,7 @@ def read(source: Source) -> Draft:
 
 
 def units_a_second(rows: Rows) -> int:
-    """Return how many units of the file's times make a second, and report how well the iterations agree."""
+    """Return the number of units of the file's times in a second, and report how well the iterations agree."""
     frame = rows.frame
     if not frame.height:
         return 1000
@@ -79,8 +79,8 @@ def units_a_second(rows: Rows) -> int:
     factor = next((value for value in (1, 1000) if 1 / _SPREAD <= middle / value <= _SPREAD), None)
     if factor is None:
         raise InputError(
-            f"{rows.tally.origin}: iterations x iteration_time / duration has the median {middle:.3g}; near 1 times "
-            "are ms, near 1000 they are s, this is neither"
+            f"{rows.tally.origin}: unknown unit of times: the median of iterations x iteration_time / duration "
+            f"must be near 1 (ms) or 1000 (s) (got {middle:.3g})"
         )
     uneven = (ratio / factor - 1).abs() > _AGREES
     agree = frame.height - int(uneven.sum())
@@ -95,8 +95,8 @@ def units_a_second(rows: Rows) -> int:
         "uneven-durations",
         uneven,
         lambda row: (
-            f"iterations x iteration_time = {row['iterations'] * row['iteration_time'] / factor:.6g} {unit}, "
-            f"duration {row['duration']:.6g} {unit}; duration counts"
+            f"iterations x iteration_time = {row['iterations'] * row['iteration_time'] / factor:.6g} {unit} "
+            f"differs from duration {row['duration']:.6g} {unit}, which is used"
         ),
     )
     return 1000 if factor == 1 else 1

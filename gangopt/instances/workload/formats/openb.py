@@ -1,4 +1,4 @@
-"""Pods of Alibaba's GPU cluster of 2023 (openb): each on one node, many with a share of a GPU."""
+"""Pods of Alibaba's GPU cluster of 2023 (openb), each on one node, many with a share of a GPU."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ _TIMES = ("creation_time", "deletion_time", "scheduled_time")
 def read(source: Source) -> Draft:
     """Return the GPU pods of an openb list.
 
-    arrival is creation_time, start scheduled_time, duration deletion_time - scheduled_time, all in s; a pod that was
-    never scheduled has no duration (`never-ran`). The deletion_time of a pod in phase Running is the end of the log,
-    and its duration a lower limit (`censored-durations`). Lists without times have every pod arrive at 0 (`no-times`).
-    A pod is one worker on one node; gpu_milli below 1000 is a share of one GPU. cpu_milli / 1000 are cores,
-    memory_mib / 1024 GB. Pods without GPUs are left out (`cpu-only`). qos is not read.
+    arrival is creation_time, start is scheduled_time, and duration is deletion_time - scheduled_time, all in s. The
+    duration of a pod that was never scheduled is unknown (`never-ran`). The deletion_time of a pod in phase Running is
+    the end of the log, so its duration is a lower limit (`censored-durations`). In lists without times, every pod
+    arrives at 0 (`no-times`). A pod is one worker on one node; gpu_milli < 1000 is a share of one GPU. cpu_milli / 1000
+    is the number of cores, memory_mib / 1024 the memory in GB. Pods without GPUs are skipped (`cpu-only`). qos is
+    ignored.
 
     References
     ----------
@@ -43,13 +44,13 @@ def read(source: Source) -> Draft:
     rows.names("name")
     rows.numbers("num_gpu", "gpu_milli", whole=True)
     rows.numbers("cpu_milli", "memory_mib")
-    rows.warn("cpu-only", rows.frame["num_gpu"] == 0, lambda row: f"pod {row['name']} has no GPU", dropped=True)
+    rows.warn("cpu-only", rows.frame["num_gpu"] == 0, lambda row: f"pod {row['name']} has no GPUs", dropped=True)
     rows.refuse(
         "bad-shares",
         ~rows.frame["gpu_milli"].is_between(1, 1000) | ((rows.frame["num_gpu"] > 1) & (rows.frame["gpu_milli"] < 1000)),
         lambda row: (
-            f"gpu_milli {row['gpu_milli']} with num_gpu {row['num_gpu']}: 1 to 1000 is needed, "
-            "1000 for more than one GPU"
+            "gpu_milli must be from 1 to 1000, and 1000 for several GPUs "
+            f"(got {row['gpu_milli']} with num_gpu {row['num_gpu']})"
         ),
     )
     columns = {
@@ -82,7 +83,7 @@ def _times(rows: Rows) -> dict[str, pl.Expr]:
     rows.warn(
         "never-ran",
         rows.frame["scheduled_time"].is_null() | rows.frame["deletion_time"].is_null(),
-        lambda row: f"pod {row['name']} was not scheduled or not ended; its duration is unknown",
+        lambda row: f"pod {row['name']} was not scheduled or did not end; its duration is unknown",
     )
     rows.refuse(
         "early-starts",
@@ -93,7 +94,7 @@ def _times(rows: Rows) -> dict[str, pl.Expr]:
         "no-running-time",
         rows.frame["deletion_time"] <= rows.frame["scheduled_time"],
         lambda row: (
-            f"pod {row['name']} is deleted at {row['deletion_time']:.15g} s, not after it was scheduled "
+            f"pod {row['name']} is deleted at {row['deletion_time']:.15g} s but scheduled only "
             f"at {row['scheduled_time']:.15g} s"
         ),
     )

@@ -1,4 +1,4 @@
-"""Tasks of Alibaba's PAI cluster of 2020: several tasks a job, requests in percent, the header in a file of its own."""
+"""Tasks of Alibaba's PAI cluster of 2020: several tasks per job, requests in percent, often a separate header file."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ HEADER = (
     *("job_name", "task_name", "inst_num", "status", "start_time", "end_time"),
     *("plan_cpu", "plan_mem", "plan_gpu", "gpu_type"),
 )
-"""Columns of the task table, as its header file has them."""
+"""Columns of the task table, as in its header file."""
 
 FORMAT = Format(
     "pai",
-    "Alibaba PAI task table (2020): percent units, header in its own file or in the first line",
+    "Alibaba PAI task table (2020): percent units, header in the first line or a separate file",
     "gangopt.instances.workload.formats.pai",
     required=HEADER,
     fields=(len(HEADER),),
 )
 
 STATES = ("Terminated", "Running", "Waiting", "Failed")
-"""From the best ending to the worst; a job ends as the worst of its tasks."""
+"""States of tasks from best to worst; the state of a job is the worst of its tasks."""
 
 
 def read(source: Source) -> Draft:
     """Return one job for all tasks of a job_name.
 
-    plan_cpu and plan_gpu are percent of a core and of a GPU for each instance, plan_mem GB. The gang has
-    sum inst_num x ceil(plan_gpu / 100) GPUs; a request that is not whole is kept in gpu_share. Tasks named ps are
-    parameter servers; the others with a GPU are workers where they have equally many whole GPUs each. The table
-    tells no submission: arrival is the first start (`arrival-is-start`), duration the last end minus the first start.
-    Jobs without a start (`no-start`) or without a GPU (`cpu-only`) are left out; a job with a task that has not ended
-    has no duration (`never-ended`). Where all tasks have an end and one still runs, that end is the log's, and the
-    duration a lower limit (`censored-durations`).
+    plan_cpu and plan_gpu are in percent of a core and of a GPU per instance, plan_mem is in GB. The gang has
+    sum inst_num x ceil(plan_gpu / 100) GPUs; fractional requests are kept in gpu_share. Tasks named ps are parameter
+    servers; the other tasks with GPUs are workers if all have the same integer number of GPUs. Submission times are
+    missing, so arrival is the first start (`arrival-is-start`), and duration is the last end minus the first start.
+    Jobs without a start (`no-start`) or without GPUs (`cpu-only`) are skipped. The duration of a job with an unfinished
+    task is unknown (`never-ended`). If all tasks have an end but one is still running, the end is that of the log, and
+    the duration is a lower limit (`censored-durations`).
 
-    A lenient reading keeps no part of a gang: a job with a defective row is left out whole (`partial-gangs`). If only
-    the times of some of its tasks are defective, it keeps the GPUs of all and has no duration (`untimed-tasks`).
+    A lenient reader skips all tasks of a job with an invalid row (`partial-gangs`). If only the times of some tasks are
+    invalid, the job keeps the GPUs of all tasks and its duration is unknown (`untimed-tasks`).
 
-    The columns are named by the first line if it is the header, else by a file `<name>.header` beside the table, else
-    they are taken in the published order (`assumed-header`).
+    The column names are read from the first line if it is the header, or else from a file `<name>.header` next to the
+    table. Without either, the published order is assumed (`assumed-header`).
 
     References
     ----------
@@ -61,7 +61,7 @@ def read(source: Source) -> Draft:
     rows.refuse(
         "unknown-states",
         ~rows.frame["status"].is_in(STATES),
-        lambda row: f"status {row['status']!r}, one of {', '.join(STATES)} is needed",
+        lambda row: f"status must be one of {', '.join(STATES)} (got {row['status']!r})",
     )
     rows.numbers("inst_num", least=1, whole=True)
     rows.numbers("plan_cpu", "plan_mem", "plan_gpu", optional=True)
@@ -75,48 +75,50 @@ def read(source: Source) -> Draft:
     )
     _restore_untimed(rows, tasks)
     rows.frame = _jobs(rows.frame)
-    rows.warn("cpu-only", rows.frame["gpus"] == 0, lambda row: f"job {row['job_name']} has no GPU", dropped=True)
+    rows.warn("cpu-only", rows.frame["gpus"] == 0, lambda row: f"job {row['job_name']} has no GPUs", dropped=True)
     rows.warn(
         "no-start", rows.frame["start"].is_null(), lambda row: f"job {row['job_name']} has no start", dropped=True
     )
     rows.warn(
         "never-ended",
         rows.frame["duration"].is_null(),
-        lambda row: f"job {row['job_name']}: a task has no end, or the job none after its start; no duration",
+        lambda row: (
+            f"job {row['job_name']}: a task has no end, or the last end is not after the start; the duration is unknown"
+        ),
     )
     source.tally.warn(
-        "arrival-is-start", rows.frame.height, "the table tells no submission: arrival is the first start"
+        "arrival-is-start", rows.frame.height, "the table has no submission times; arrival is the first start"
     )
     return Draft(rows, _columns(), "jobs of an Alibaba PAI task table, times in s with the table's own offset")
 
 
 def _drop_partial_gangs(rows: Rows, every: pl.DataFrame) -> None:
-    """Leave out the rows that are left of a job another row of which is defective: a gang is read whole or not at all.
+    """Skip the remaining rows of jobs with an invalid row, so that gangs are complete.
 
     Parameters
     ----------
     rows : Rows
-        The rows without a defect.
+        The valid rows.
     every : polars.DataFrame
-        Line and job of all rows of the right number of fields; a ragged row may be of any job that it names.
+        Line and job of all rows with the right number of fields; a ragged row may belong to any job that it names.
     """
     lost = every.join(rows.frame, on="line", how="anti")["job_name"].drop_nulls()
     broken = sorted({*lost.to_list(), *rows.ragged})
     rows.warn(
         "partial-gangs",
         rows.frame["job_name"].is_in(broken),
-        lambda row: f"job {row['job_name']} is left out whole: another of its rows is defective",
+        lambda row: f"job {row['job_name']} is skipped, since another of its rows is invalid",
         dropped=True,
     )
 
 
 def _restore_untimed(rows: Rows, tasks: pl.DataFrame) -> None:
-    """Put back, without times, the tasks that were left out for their times alone, where others tell the job's start.
+    """Restore tasks that were skipped only because of invalid times, without times, if the start of the job is known.
 
     Parameters
     ----------
     rows : Rows
-        The tasks whose times can be read.
+        The tasks with valid times.
     tasks : polars.DataFrame
         All tasks.
     """
@@ -139,7 +141,7 @@ def _rows(source: Source) -> Rows:
     names = _header_beside(source)
     if names is None:
         source.tally.warn(
-            "assumed-header", 1, "neither a header line nor a header file: columns in the published order"
+            "assumed-header", 1, "no header line and no header file; columns are assumed in the published order"
         )
     return read_rows(source.data, source.tally, header=names or HEADER)
 
@@ -150,12 +152,12 @@ def _header_beside(source: Source) -> tuple[str, ...] | None:
         return None
     names = header_of(read_bytes(file))
     if sorted(names) != sorted(HEADER):
-        raise InputError(f"{file}: columns {', '.join(names)}; the task table has {', '.join(HEADER)}")
+        raise InputError(f"{file}: columns must be {', '.join(HEADER)} in any order (got {', '.join(names)})")
     return names
 
 
 def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return one row a job, in the order of its first task; `line` is that task's."""
+    """Return one row per job, with the line of its first task, in the order of these lines."""
     import polars as pl
 
     gpus = pl.col("plan_gpu").fill_null(0.0)

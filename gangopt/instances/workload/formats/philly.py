@@ -1,4 +1,4 @@
-"""Jobs of Microsoft's Philly: a JSON list of jobs with several attempts, some without times."""
+"""Jobs of Microsoft's Philly, from a JSON list of jobs with several attempts, some without times."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _FIELDS = ("status", "vc", "jobid", "attempts", "submitted_time", "user")
 _STATES = ("Pass", "Killed", "Failed")
 _NO_TIME = (None, "None", "")
 _CLOCK = "%Y-%m-%d %H:%M:%S"
+_TIME = "a time such as 2017-10-07 01:11:39"
 
 
 def read(source: Source) -> Draft:
-    """Return the jobs of a Philly log; second 0 is the first submission in the file.
+    """Return the jobs of a Philly log; time 0 is the first submission in the file.
 
-    A job's duration is the sum of its attempts' lengths, its gang that of the last attempt that names GPUs, its start
-    the first attempt's. An attempt without start or end (absent or None), or that ends before it starts, adds nothing
-    (`attempts-without-times`, `attempts-reversed`); unless it lacks both, the job's duration is a lower limit
-    (`censored-durations`). Jobs whose attempts differ in GPUs are counted (`attempts-differ`). A job that no attempt
-    gives GPUs is left out (`no-gpus`); one without a timed attempt has no duration (`never-ran`). GPUs and times of
-    another type than the format's are defects (`bad-attempts`), as no count or duration of theirs could be right.
-    Times are local and no zone is applied.
+    The duration of a job is the total length of its attempts, its start that of the first attempt, and its gang that of
+    the last attempt with GPUs. Attempts that lack start or end (absent or None), or end before they start, add nothing
+    (`attempts-without-times`, `attempts-reversed`); the duration is then a lower limit (`censored-durations`), unless
+    they lack both. Jobs whose attempts differ in GPUs are counted (`attempts-differ`). Jobs without GPUs are skipped
+    (`no-gpus`); the duration of a job without timed attempts is unknown (`never-ran`). GPUs and times of the wrong type
+    are errors (`bad-attempts`). Times are local and no time zone is applied.
 
-    Given a cluster, GPUs of machines that it does not have (`machines-not-in-cluster`) and numbers beyond the GPUs
-    of their machine (`gpus-not-in-machine`) are counted.
+    Given a cluster, GPUs on machines that it does not have (`machines-not-in-cluster`) and GPU numbers that their
+    machine does not have (`gpus-not-in-machine`) are counted.
 
     References
     ----------
@@ -55,7 +55,7 @@ def read(source: Source) -> Draft:
     except UnicodeDecodeError as error:
         raise InputError(f"{tally.origin}: not UTF-8 text (byte {error.start})") from None
     if not isinstance(entries, list):
-        raise InputError(f"{tally.origin}: a list of jobs is needed, this is a {type(entries).__name__}")
+        raise InputError(f"{tally.origin}: the file must be a list of jobs (got a {type(entries).__name__})")
     records = []
     for number, entry in enumerate(entries, start=1):
         where = f"entry {number}"
@@ -69,7 +69,7 @@ def read(source: Source) -> Draft:
         if record is not None:
             records.append({"line": number, **record})
     if not records:
-        raise InputError(f"{tally.origin}: no job is left of the {len(entries)} in the file")
+        raise InputError(f"{tally.origin}: no valid jobs among the {len(entries)} in the file")
     rows = Rows(pl.DataFrame(records, infer_schema_length=None), tally, "entry")
     first = pl.col("submitted").min()
     columns = {
@@ -87,15 +87,17 @@ def read(source: Source) -> Draft:
 
 
 def _record(entry: dict[str, Any], where: str, tally: Tally) -> dict[str, Any] | None:
-    """Return the job of an entry without a defect, or None where it has no GPUs."""
+    """Return the job of a valid entry, or None if it has no GPUs."""
     others = [key for key in entry if key not in _FIELDS]
-    tally.warn("ignored-fields", len(others), f"{where}: fields that are not read: {', '.join(map(shown, others))}")
+    tally.warn("ignored-fields", len(others), f"{where}: ignored fields: {', '.join(map(shown, others))}")
     attempts = entry["attempts"]
     sizes = [size for attempt in attempts if (size := _gpus(attempt, where, tally))]
     if not sizes:
-        tally.warn("no-gpus", 1, f"{where}: no attempt names a GPU", dropped=True)
+        tally.warn("no-gpus", 1, f"{where}: no attempt has GPUs", dropped=True)
         return None
-    tally.warn("attempts-differ", int(len(set(sizes)) > 1), f"{where}: attempts have {sizes} GPUs; the last counts")
+    tally.warn(
+        "attempts-differ", int(len(set(sizes)) > 1), f"{where}: attempts have {sizes} GPUs; the last one is used"
+    )
     seconds, started, whole = _run(attempts, where, tally)
     tally.warn("never-ran", int(seconds == 0), f"{where}: no attempt has a start and an end; its duration is unknown")
     return {
@@ -112,23 +114,23 @@ def _record(entry: dict[str, Any], where: str, tally: Tally) -> dict[str, Any] |
 
 
 def _defect(entry: object) -> tuple[str, str] | None:
-    """Return name and words of what makes an entry unreadable, None where nothing does."""
+    """Return name and description of the first defect of an entry, or None if it is valid."""
     if not isinstance(entry, dict) or _name(entry.get("jobid")) is None:
-        return "bad-entries", "an object with a jobid is needed"
+        return "bad-entries", "must be an object with a jobid"
     if entry.get("status") not in _STATES:
-        return "unknown-states", f"status {shown(entry.get('status'))}, Pass, Killed or Failed is needed"
+        return "unknown-states", f"status must be Pass, Killed or Failed (got {shown(entry.get('status'))})"
     if _seconds(entry.get("submitted_time")) is None:
-        return "bad-submitted_time", f"submitted_time {shown(entry.get('submitted_time'))} is no time"
+        return "bad-submitted_time", f"submitted_time must be {_TIME} (got {shown(entry.get('submitted_time'))})"
     return _field_defect(entry)
 
 
 def _field_defect(entry: dict[str, Any]) -> tuple[str, str] | None:
     for field in ("user", "vc"):
         if not isinstance(entry.get(field), str | None):
-            return "bad-entries", f"{field} {shown(entry[field])}, text or null is needed"
+            return "bad-entries", f"{field} must be text or null (got {shown(entry[field])})"
     attempts = entry.get("attempts")
     if not isinstance(attempts, list) or not all(isinstance(item, dict) for item in attempts):
-        return "bad-entries", "attempts have to be a list of objects"
+        return "bad-entries", "attempts must be a list of objects"
     for number, attempt in enumerate(attempts, start=1):
         words = _attempt_defect(attempt)
         if words is not None:
@@ -137,27 +139,27 @@ def _field_defect(entry: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def _attempt_defect(attempt: dict[str, Any]) -> str | None:
-    """Return what makes an attempt unreadable: GPUs or times of the wrong kind, of which no count could be right."""
+    """Describe the first invalid GPU or time of an attempt, or return None if it is valid."""
     for field in ("start_time", "end_time"):
         value = attempt.get(field)
         if value not in _NO_TIME and _seconds(value) is None:
-            return f"{field} {shown(value)} is no time as 2017-10-07 01:11:39, None or null"
+            return f"{field} must be {_TIME}, None or null (got {shown(value)})"
     detail = attempt.get("detail")
     if detail is None:
         return None
     if not isinstance(detail, list):
-        return f"detail {shown(detail)}, a list of objects with ip and gpus is needed"
+        return f"detail must be a list of objects with ip and gpus (got {shown(detail)})"
     for item in detail:
         if not isinstance(item, dict) or _name(item.get("ip")) is None:
-            return f"detail has {shown(item)}, an object with ip and gpus is needed"
+            return f"detail must hold objects with ip and gpus (got {shown(item)})"
         gpus = item.get("gpus")
         if not isinstance(gpus, list) or not all(_name(label) for label in gpus):
-            return f"gpus of machine {item['ip']}: {shown(gpus)}, a list of GPU names is needed"
+            return f"gpus of machine {item['ip']} must be a list of GPU names (got {shown(gpus)})"
     return None
 
 
 def _run(attempts: list[dict[str, Any]], where: str, tally: Tally) -> tuple[float, float | None, bool]:
-    """Return the running time of all attempts in s, the first start, and whether that is all that the job ran."""
+    """Return the total running time in s, the first start, and whether no part of the running time is missing."""
     total, starts, whole = 0.0, [], True
     for attempt in attempts:
         start, end = _seconds(attempt.get("start_time")), _seconds(attempt.get("end_time"))
@@ -179,7 +181,7 @@ def _run(attempts: list[dict[str, Any]], where: str, tally: Tally) -> tuple[floa
 
 
 def _seconds(value: object) -> float | None:
-    """Return seconds since 1970 of a local time, None for anything else."""
+    """Return a local time in seconds since 1970, or None if the value is not a time."""
     if not isinstance(value, str) or len(value) != 19:
         return None
     try:
@@ -189,15 +191,15 @@ def _seconds(value: object) -> float | None:
 
 
 def _gpus(attempt: dict[str, Any], where: str, tally: Tally) -> int:
-    """Return how many different GPUs an attempt has."""
+    """Return the number of distinct GPUs of an attempt."""
     labels = [(machine, label) for machine, gpus in _places(attempt) for label in gpus]
     again = len(labels) - len(set(labels))
-    tally.warn("repeated-gpus", again, f"{where}: an attempt names a GPU of a machine twice; it counts once")
+    tally.warn("repeated-gpus", again, f"{where}: duplicate GPU in an attempt, counted once")
     return len(set(labels))
 
 
 def _places(attempt: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    """Return machine and GPU labels of an attempt without a defect."""
+    """Return the machines of a valid attempt with their GPU labels."""
     return [(item["ip"].strip(), item["gpus"]) for item in attempt.get("detail") or []]
 
 
@@ -209,9 +211,9 @@ def _check_machines(entry: dict[str, Any], where: str, cluster: Cluster, tally: 
     sizes = {label: int(size) for label, size in zip(cluster.machines, cluster.gpus_per_machine, strict=True)}
     for machine, gpus in (place for attempt in entry["attempts"] for place in _places(attempt)):
         if machine not in sizes:
-            tally.warn("machines-not-in-cluster", 1, f"{where}: machine {shown(machine)} is not in it")
+            tally.warn("machines-not-in-cluster", 1, f"{where}: machine {shown(machine)} is not in the cluster")
         elif len(gpus) > sizes[machine] or any(_position(label) >= sizes[machine] for label in gpus):
-            message = f"{where}: GPUs {', '.join(gpus)} on machine {machine} of {sizes[machine]}"
+            message = f"{where}: GPUs {', '.join(gpus)} on machine {machine}, which has {sizes[machine]}"
             tally.warn("gpus-not-in-machine", 1, message)
 
 

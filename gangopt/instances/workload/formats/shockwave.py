@@ -1,4 +1,4 @@
-"""Jobs of the Shockwave simulator: Gavel's layout with measured durations and a batch-size mode."""
+"""Jobs of the Shockwave simulator, in Gavel's layout with measured durations and a batch-size mode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["FORMAT", "read"]
 
 FORMAT = Format(
     "shockwave",
-    "Shockwave simulator: 12 tabbed fields without a header, with durations",
+    "Shockwave simulator: 12 tab-separated fields with durations, no header",
     "gangopt.instances.workload.formats.shockwave",
     fields=(12,),
     separator="\t",
@@ -26,9 +26,9 @@ _FIELDS = (
 def read(source: Source) -> Draft:
     """Return the jobs of a Shockwave trace.
 
-    Read are job_type (network and first batch size), total_steps, scale_factor (GPUs), duration (s), arrival_time (s)
-    and SLO, a factor on the duration where it is at least 0. Jobs have no names: `line1`, `line2`, ... are given.
-    Jobs of mode accordion or gns change their batch size as they run; they are counted as `changing-batches`.
+    The fields used are job_type (network and first batch size), total_steps, scale_factor (GPUs), duration (s),
+    arrival_time (s) and slo, a factor on the duration if it is >= 0. Jobs are named `line1`, `line2`, ... Jobs of mode
+    accordion or gns change their batch size while they run; they are counted as `changing-batches`.
 
     References
     ----------
@@ -38,7 +38,9 @@ def read(source: Source) -> Draft:
 
     width = source.data.split(b"\n", 1)[0].count(b"\t") + 1
     if width not in FORMAT.fields:
-        raise InputError(f"{source.tally.origin}: line 1 has {width} tabbed fields, format shockwave has 12")
+        raise InputError(
+            f"{source.tally.origin}: line 1 must have 12 tab-separated fields in format shockwave (got {width})"
+        )
     rows = read_rows(source.data, source.tally, separator="\t", header=_FIELDS)
     rows.names("job_type", "mode")
     rows.numbers("scale_factor", least=1, whole=True)
@@ -49,12 +51,12 @@ def read(source: Source) -> Draft:
     rows.refuse(
         "unknown-modes",
         ~modes.is_in(["static", "accordion", "gns"]),
-        lambda row: f"mode {row['mode']!r}, static, accordion or gns is needed",
+        lambda row: f"mode must be static, accordion or gns (got {row['mode']!r})",
     )
     rows.warn(
         "changing-batches",
         rows.frame["mode"] != "static",
-        lambda row: f"mode {row['mode']}: the batch size changes as the job runs; the first one is kept",
+        lambda row: f"mode {row['mode']}: the batch size changes during the run; the first one is used",
     )
     columns = {
         "id": pl.concat_str(pl.lit("line"), pl.col("line")),

@@ -28,10 +28,10 @@ FORMAT = Format(
 def read(source: Source) -> Draft:
     """Return the jobs of a Tiresias file.
 
-    Read are job_id, num_gpu, submit_time (s), duration (s), model_name and iterations. interval, the time to the next
-    job, and the columns of older samples (start_time, model_size, aggr_interval, model_scale) are not. Without
-    iteration_time nothing in the file tells the unit of its times (`unchecked-unit`); with it, in ms, a file that is
-    read as Tiresias's though its times are ms is reported (`unit-contradiction`).
+    The columns used are job_id, num_gpu, submit_time (s), duration (s), model_name and iterations. Ignored are
+    interval, the time to the next job, and columns of older samples (start_time, model_size, aggr_interval,
+    model_scale). The unit of times can only be checked if there is a column iteration_time, in ms (`unchecked-unit`);
+    times that are in ms according to it are reported (`unit-contradiction`).
 
     References
     ----------
@@ -62,10 +62,12 @@ def read(source: Source) -> Draft:
 def _check_unit(rows: Rows) -> None:
     count = rows.frame.height
     if not {"iterations", "iteration_time"} <= set(rows.frame.columns):
-        rows.tally.warn("unchecked-unit", count, "no column to check the unit of times against: read as seconds")
+        rows.tally.warn("unchecked-unit", count, "times are read as seconds; no column allows a check")
         return
     rows.numbers("iteration_time", above=0, optional=True)
     if units_a_second(rows) != 1:
         rows.tally.warn(
-            "unit-contradiction", count, "read as seconds, but iterations x iteration_time (ms) says times are ms"
+            "unit-contradiction",
+            count,
+            "times are read as seconds, but are in ms according to iterations x iteration_time",
         )

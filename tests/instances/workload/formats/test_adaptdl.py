@@ -24,11 +24,11 @@ def test_jobs_without_running_times(read, counts):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("ncf-1,110,ncf,1,64", "id 'ncf-1' stands on an earlier line too"),
-        (",110,ncf,1,64", "column name: nothing"),
-        ("a,-1,ncf,1,64", "column time: '-1', a number from 0"),
-        ("a,1,ncf,0,64", "column num_replicas: '0', a whole number from 1"),
-        ("a,1,ncf,1,0", "column batch_size: '0', a number above 0"),
+        ("ncf-1,110,ncf,1,64", "duplicate id 'ncf-1'"),
+        (",110,ncf,1,64", r"column name must be a name \(got ''\)"),
+        ("a,-1,ncf,1,64", r"column time must be a number from 0 to 1e15 \(got '-1'\)"),
+        ("a,1,ncf,0,64", r"column num_replicas must be an integer from 1 to 1e15 \(got '0'\)"),
+        ("a,1,ncf,1,0", r"column batch_size must be a number > 0 and <= 1e15 \(got '0'\)"),
     ],
 )
 def test_defects(read, row, message):

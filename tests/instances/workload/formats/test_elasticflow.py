@@ -19,7 +19,7 @@ def test_jobs_with_deadlines(read, counts):
     assert workload.gpus.tolist() == [1, 4]
     assert counts(workload) == {"other-durations": (1, False), "early-deadlines": (1, False)}
     assert {item.name: item.message for item in workload.notices} == {
-        "other-durations": "line 3: real_duration 300 s, duration 200 s; duration counts",
+        "other-durations": "line 3: real_duration 300 s differs from duration 200 s, which is used",
         "early-deadlines": "line 3: deadline 100 s is before submit_time + duration = 210 s",
     }
 
@@ -34,14 +34,14 @@ def test_best_effort_jobs_have_no_deadline(read, counts):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("9,20,1,vgg16,-5,256,1,400,400,1", "column ddl: '-5', a number from 0"),
-        ("9,20,1,vgg16,500,0,1,400,400,1", "column batch_size: '0', a number above 0"),
-        ("9,20,1,vgg16,500,256,x,400,400,1", "column num_gpu: 'x', a whole number from 1"),
-        ("9,,1,vgg16,500,256,1,400,400,1", "column submit_time: nothing"),
-        ("9,20,1,vgg16,500,256,1,400,0,1", "column duration: '0', a number above 0"),
-        ("9,20,1,vgg16,500,256,1,400,400,", "column iteration: nothing"),
-        ("9,20,1,vgg16,500,256,1,-1,400,1", "column real_duration: '-1', a number above 0"),
-        ("1,20,1,vgg16,500,256,1,400,400,1", "id '1' stands on an earlier line too"),
+        ("9,20,1,vgg16,-5,256,1,400,400,1", r"column ddl must be a number from 0 to 1e15 \(got '-5'\)"),
+        ("9,20,1,vgg16,500,0,1,400,400,1", r"column batch_size must be a number > 0 and <= 1e15 \(got '0'\)"),
+        ("9,20,1,vgg16,500,256,x,400,400,1", r"column num_gpu must be an integer from 1 to 1e15 \(got 'x'\)"),
+        ("9,,1,vgg16,500,256,1,400,400,1", r"column submit_time must be a number from 0 to 1e15 \(got ''\)"),
+        ("9,20,1,vgg16,500,256,1,400,0,1", r"column duration must be a number > 0 and <= 1e15 \(got '0'\)"),
+        ("9,20,1,vgg16,500,256,1,400,400,", r"column iteration must be a number > 0 and <= 1e15 \(got ''\)"),
+        ("9,20,1,vgg16,500,256,1,-1,400,1", r"column real_duration must be a number > 0 and <= 1e15 \(got '-1'\)"),
+        ("1,20,1,vgg16,500,256,1,400,400,1", "duplicate id '1'"),
     ],
 )
 def test_defects(read, row, message):
@@ -52,5 +52,5 @@ def test_defects(read, row, message):
 
 def test_best_effort_is_0_or_more(read):
     head = "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration,best_effort\n"
-    with pytest.raises(InputError, match="column best_effort: 'yes', a whole number from 0 is needed"):
+    with pytest.raises(InputError, match=r"column best_effort must be an integer from 0 to 1e15 \(got 'yes'\)"):
         read(head + "0,0,10,resnet50,5,64,1,10,yes\n")

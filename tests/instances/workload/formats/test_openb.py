@@ -51,7 +51,8 @@ def test_pods_against_nodes(read, counts, tmp_path):
     assert len(read(HEAD + ROWS, cluster=cluster)) == 2
     large = ROWS + "p3,120000,1024,8,1000,T4,LS,Running,9,20,9\np4,97000,1024,1,1000,,LS,Running,9,20,9\n"
     with pytest.raises(
-        InputError, match=r"job p3 cannot be placed on nodes: 8 GPUs, the cluster has 2 of type T4 \(unpl"
+        InputError,
+        match=r"job p3 cannot be placed on nodes: needs 8 GPUs, but the cluster has 2 of type T4 \(unplaceable: 2;",
     ):
         read(HEAD + large, cluster=cluster)
     kept = read(HEAD + large, cluster=cluster, lenient=True)
@@ -71,12 +72,12 @@ def test_pods_that_still_run_have_a_duration_that_is_a_lower_limit(read, counts)
     assert workload.numbers("censored").tolist() == [1, 0, 1, 0]
     assert counts(workload)["censored-durations"] == (2, False)
     messages = {item.name: item.message for item in workload.notices}
-    assert messages["censored-durations"] == ("job p0 has no end in the log; its duration, 5000 s, is a lower limit")
+    assert messages["censored-durations"] == ("job p0 does not end in the log; its duration of 5000 s is a lower limit")
     ended = workload.ended()
     assert ended.ids == ("p1", "p4")
     assert counts(ended)["censored-durations"] == (2, True)
     text = HEAD + pods + "p3,4000,16384,1,1000,,BE,Failed,30,20,40\n"
-    with pytest.raises(InputError, match="line 6: pod p3 is deleted at 20 s, not after it was scheduled at 40 s"):
+    with pytest.raises(InputError, match="line 6: pod p3 is deleted at 20 s but scheduled only at 40 s"):
         read(text)
     assert read(text, lenient=True) == workload
 
@@ -84,16 +85,36 @@ def test_pods_that_still_run_have_a_duration_that_is_a_lower_limit(read, counts)
 @pytest.mark.parametrize(
     ("old", "new", "name", "message"),
     [
-        ("1,460", "1,0", "bad-shares", "line 2: gpu_milli 0 with num_gpu 1: 1 to 1000 is needed"),
-        ("1,460", "1,1001", "bad-shares", "line 2: gpu_milli 1001 with num_gpu 1"),
-        ("1,460", "2,460", "bad-shares", "line 2: gpu_milli 460 with num_gpu 2: .*1000 for more than one GPU"),
-        ("1,460", "x,460", "bad-num_gpu", "line 2: column num_gpu: 'x', a whole number from 0"),
-        ("12000", "-1", "bad-cpu_milli", "line 2: column cpu_milli: '-1', a number from 0"),
-        ("0,100,5", "0,5,5", "no-running-time", "line 2: pod p0 is deleted at 5 s, not after it was scheduled"),
+        (
+            "1,460",
+            "1,0",
+            "bad-shares",
+            r"line 2: gpu_milli must be from 1 to 1000, and 1000 for several GPUs \(got 0 with num_gpu 1\)",
+        ),
+        (
+            "1,460",
+            "1,1001",
+            "bad-shares",
+            r"line 2: gpu_milli must be from 1 to 1000, and 1000 for several GPUs \(got 1001 with num_gpu 1\)",
+        ),
+        (
+            "1,460",
+            "2,460",
+            "bad-shares",
+            r"line 2: gpu_milli must be from 1 to 1000, and 1000 for several GPUs \(got 460 with num_gpu 2\)",
+        ),
+        ("1,460", "x,460", "bad-num_gpu", r"line 2: column num_gpu must be an integer from 0 to 1e15 \(got 'x'\)"),
+        ("12000", "-1", "bad-cpu_milli", r"line 2: column cpu_milli must be a number from 0 to 1e15 \(got '-1'\)"),
+        ("0,100,5", "0,5,5", "no-running-time", "line 2: pod p0 is deleted at 5 s but scheduled only at 5 s"),
         ("0,100,5", "6,100,5", "early-starts", "line 2: pod p0 is scheduled before it is created"),
-        ("0,100,5", ",100,5", "bad-creation_time", "line 2: column creation_time: nothing"),
-        ("p0", "", "bad-name", "line 2: column name: nothing"),
-        ("p1", "p0", "duplicate-ids", "line 3: id 'p0' stands on an earlier line too"),
+        (
+            "0,100,5",
+            ",100,5",
+            "bad-creation_time",
+            r"line 2: column creation_time must be a number from 0 to 1e15 \(got ''\)",
+        ),
+        ("p0", "", "bad-name", r"line 2: column name must be a name \(got ''\)"),
+        ("p1", "p0", "duplicate-ids", "line 3: duplicate id 'p0'"),
     ],
 )
 def test_defects(read, counts, old, new, name, message):

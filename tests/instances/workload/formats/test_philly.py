@@ -120,13 +120,13 @@ def test_values_of_other_types_are_refused_or_change_no_count(read):
 @pytest.mark.parametrize(
     ("detail", "message"),
     [
-        (7, "entry 1: attempt 1: detail 7, a list of objects with ip and gpus is needed"),
-        ([7], "attempt 1: detail has 7, an object with ip and gpus is needed"),
-        ([{"gpus": ["gpu0"]}], "attempt 1: detail has .*, an object with ip and gpus is needed"),
-        ([{"ip": "m1", "gpus": "gpu0"}], "attempt 1: gpus of machine m1: 'gpu0', a list of GPU names is needed"),
-        ([{"ip": "m1", "gpus": {"gpu0": 1}}], "attempt 1: gpus of machine m1: .*, a list of GPU names is needed"),
-        ([{"ip": "m1", "gpus": ["gpu0", 1]}], "attempt 1: gpus of machine m1: .*, a list of GPU names is needed"),
-        ([{"ip": "m1"}], "attempt 1: gpus of machine m1: None, a list of GPU names is needed"),
+        (7, "entry 1: attempt 1: detail must be a list of objects with ip and gpus .got 7."),
+        ([7], "attempt 1: detail must hold objects with ip and gpus .got 7."),
+        ([{"gpus": ["gpu0"]}], "attempt 1: detail must hold objects with ip and gpus .got .*"),
+        ([{"ip": "m1", "gpus": "gpu0"}], "attempt 1: gpus of machine m1 must be a list of GPU names .got 'gpu0'."),
+        ([{"ip": "m1", "gpus": {"gpu0": 1}}], "attempt 1: gpus of machine m1 must be a list of GPU names .got .*."),
+        ([{"ip": "m1", "gpus": ["gpu0", 1]}], "attempt 1: gpus of machine m1 must be a list of GPU names .got .*."),
+        ([{"ip": "m1"}], "attempt 1: gpus of machine m1 must be a list of GPU names .got None."),
     ],
 )
 def test_gpus_of_other_types_are_defects(read, counts, detail, message):
@@ -140,9 +140,11 @@ def test_gpus_of_other_types_are_defects(read, counts, detail, message):
 
 def test_times_and_names_of_other_types_are_defects(read):
     times = job("a", attempts=[attempt(7, None)])
-    with pytest.raises(InputError, match="attempt 1: start_time 7 is no time as 2017-10-07 01:11:39, None or null"):
+    with pytest.raises(
+        InputError, match=r"attempt 1: start_time must be a time such as 2017-10-07 01:11:39, None or null \(got 7\)"
+    ):
         read(json.dumps([times]))
-    with pytest.raises(InputError, match="entry 1: vc 7, text or null is needed"):
+    with pytest.raises(InputError, match=r"entry 1: vc must be text or null \(got 7\)"):
         read(json.dumps([job("a", vc=7)]))
 
 
@@ -169,16 +171,28 @@ def test_jobs_that_never_ran(read, counts):
 @pytest.mark.parametrize(
     ("entry", "name", "message"),
     [
-        (3, "bad-entries", "entry 2: an object with a jobid is needed"),
-        ({"status": "Pass"}, "bad-entries", "entry 2: an object with a jobid is needed"),
-        (job("", status="Pass"), "bad-entries", "entry 2: an object with a jobid"),
-        (job("b", status="Done"), "unknown-states", "entry 2: status 'Done', Pass, Killed or Failed is needed"),
-        (job("b", submitted_time="None"), "bad-submitted_time", "entry 2: submitted_time 'None' is no time"),
-        (job("b", submitted_time="2017-10-07T00:00:00"), "bad-submitted_time", "entry 2: submitted_time .* is no time"),
-        (job("b", submitted_time=None), "bad-submitted_time", "entry 2: submitted_time None is no time"),
-        (job("b", attempts=None), "bad-entries", "entry 2: attempts have to be a list of objects"),
-        (job("b", attempts=[1]), "bad-entries", "entry 2: attempts have to be a list of objects"),
-        (job("a"), "duplicate-ids", "entry 2: id 'a' stands on an earlier entry too"),
+        (3, "bad-entries", "entry 2: must be an object with a jobid"),
+        ({"status": "Pass"}, "bad-entries", "entry 2: must be an object with a jobid"),
+        (job("", status="Pass"), "bad-entries", "entry 2: must be an object with a jobid"),
+        (job("b", status="Done"), "unknown-states", r"entry 2: status must be Pass, Killed or Failed \(got 'Done'\)"),
+        (
+            job("b", submitted_time="None"),
+            "bad-submitted_time",
+            r"entry 2: submitted_time must be a time such as 2017-10-07 01:11:39 \(got 'None'\)",
+        ),
+        (
+            job("b", submitted_time="2017-10-07T00:00:00"),
+            "bad-submitted_time",
+            r"entry 2: submitted_time must be a time such as 2017-10-07 01:11:39 \(got '2017-10-07T00:00:00'\)",
+        ),
+        (
+            job("b", submitted_time=None),
+            "bad-submitted_time",
+            r"entry 2: submitted_time must be a time such as 2017-10-07 01:11:39 \(got None\)",
+        ),
+        (job("b", attempts=None), "bad-entries", "entry 2: attempts must be a list of objects"),
+        (job("b", attempts=[1]), "bad-entries", "entry 2: attempts must be a list of objects"),
+        (job("a"), "duplicate-ids", "entry 2: duplicate id 'a'"),
     ],
 )
 def test_defects(read, counts, entry, name, message):
@@ -195,13 +209,13 @@ def test_fields_that_are_not_known_are_named(read, counts):
 
 
 def test_files_of_another_shape(read, tmp_path):
-    with pytest.raises(InputError, match="no job is left of the 0 in the file"):
+    with pytest.raises(InputError, match=r"log\.csv: no valid jobs among the 0 in the file"):
         read("[]")
     with pytest.raises(
-        InputError, match="one JSON object, but no workload of this tool; Philly's log is a list of jobs"
+        InputError, match="JSON object that is not a workload of gangopt; Philly's log is a list of jobs"
     ):
         read("{}")
-    with pytest.raises(InputError, match="a list of jobs is needed, this is a dict"):
+    with pytest.raises(InputError, match=r"the file must be a list of jobs \(got a dict\)"):
         read("{}", format="philly")
     with pytest.raises(InputError, match="not JSON, or cut off"):
         read("[{")
@@ -224,5 +238,5 @@ def test_contradictions_between_log_and_machine_list_are_counted(read, counts, t
     assert found["machines-not-in-cluster"] == (1, False)
     assert found["gpus-not-in-machine"] == (1, False)
     messages = {item.name: item.message for item in workload.notices}
-    assert messages["machines-not-in-cluster"] == "entry 1: machine 'm2' is not in it"
-    assert messages["gpus-not-in-machine"] == "entry 1: GPUs gpu2 on machine m1 of 2"
+    assert messages["machines-not-in-cluster"] == "entry 1: machine 'm2' is not in the cluster"
+    assert messages["gpus-not-in-machine"] == "entry 1: GPUs gpu2 on machine m1, which has 2"
