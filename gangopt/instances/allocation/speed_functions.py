@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from gangopt.base.types import Floats
 
 __all__ = ["MODES", "THETA_COUNT", "async_step_seconds", "speed", "sync_step_seconds"]
 
-FloatArray = NDArray[np.float64]
 
 MODES = ("async", "sync", "table")
 """How a job's speed is known: fitted asynchronous, fitted synchronous, or measured."""

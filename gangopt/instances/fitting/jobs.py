@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 from gangopt.instances.fitting.speed import SpeedFit
 
 if TYPE_CHECKING:
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["put_job", "speed_fields", "to_job", "to_speed_arrays"]
 
-FloatArray = NDArray[np.float64]
 
 THETA_COLUMNS = 5
 
 
-def to_speed_arrays(fits: Sequence[SpeedFit]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
+def to_speed_arrays(fits: Sequence[SpeedFit]) -> tuple[tuple[str, ...], Floats, Floats]:
     """Return fitted speeds as the fields `mode`, `theta` and `batch` of an `AllocationInstance`.
 
     Parameters

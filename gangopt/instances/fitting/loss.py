@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 from gangopt.instances.fitting.loss_log import (
     MIN_POINTS,
     LossLog,
@@ -20,7 +20,6 @@ from gangopt.instances.fitting.loss_log import (
 
 __all__ = ["DEFAULT_EPOCHS", "DEFAULT_THRESHOLD", "LossFit", "fit_loss"]
 
-FloatArray = NDArray[np.float64]
 
 DEFAULT_THRESHOLD, DEFAULT_EPOCHS = 0.05, 10
 """A job has converged when its normalised loss changes by at most 0.05 in 10 epochs (the public code's numbers)."""
@@ -179,7 +178,7 @@ def fit_loss(log: LossLog, max_points: int = MAX_POINTS) -> LossFit:
     )
 
 
-def _solve(shape: float, x: FloatArray, losses: FloatArray) -> tuple[FloatArray, float]:
+def _solve(shape: float, x: Floats, losses: Floats) -> tuple[Floats, float]:
     from scipy.optimize import nnls
 
     design = np.stack((shape / (x + shape), np.ones_like(x)), axis=1)
@@ -187,7 +186,7 @@ def _solve(shape: float, x: FloatArray, losses: FloatArray) -> tuple[FloatArray,
     return coefficients, float(residual)
 
 
-def _search(x: FloatArray, losses: FloatArray) -> tuple[float, float, float]:
+def _search(x: Floats, losses: Floats) -> tuple[float, float, float]:
     """Return the shape c in units of the last step, the level a and the floor b2 of least squared error."""
     from scipy.optimize import minimize_scalar
 
@@ -207,7 +206,7 @@ def _search(x: FloatArray, losses: FloatArray) -> tuple[float, float, float]:
     return shape, float(level), float(floor)
 
 
-def _check_no_rise(steps: FloatArray, losses: FloatArray) -> None:
+def _check_no_rise(steps: Floats, losses: Floats) -> None:
     """Refuse recorded losses that end clearly above their lowest stretch, by the medians of up to eight stretches.
 
     The losses are the recorded ones, because the window rule would flatten a rise; medians, because of its outliers.
@@ -227,7 +226,7 @@ def _check_no_rise(steps: FloatArray, losses: FloatArray) -> None:
         )
 
 
-def _check_fall(losses: FloatArray, curve: FloatArray, level: float) -> float:
+def _check_fall(losses: Floats, curve: Floats, level: float) -> float:
     """Return the explained share of the variance; refuse a curve that is no better than a constant."""
     total = float(np.sum((losses - losses.mean()) ** 2))
     left = float(np.sum((losses - curve) ** 2))
@@ -242,7 +241,7 @@ def _check_fall(losses: FloatArray, curve: FloatArray, level: float) -> float:
     return 1 - left / total
 
 
-def _warnings(residuals: FloatArray, floor: float) -> tuple[str, ...]:
+def _warnings(residuals: Floats, floor: float) -> tuple[str, ...]:
     found = []
     if floor <= 0:
         found.append("no-floor: b2 is 0, the losses have not flattened yet, so the steps left are uncertain")
@@ -253,7 +252,7 @@ def _warnings(residuals: FloatArray, floor: float) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _too_few_runs(residuals: FloatArray) -> bool:
+def _too_few_runs(residuals: Floats) -> bool:
     """Return whether the signs of the residuals change far too seldom.
 
     Wald-Wolfowitz runs test, z below -4, and fewer than three quarters of the runs that independent residuals have:

@@ -6,15 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools, Floats, Ints
 
 __all__ = ["MIN_POINTS", "WINDOW_EPOCHS", "LossLog", "decimate", "find_outliers", "replace_outliers"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 MIN_POINTS = 6
 """Fewest points of a fit: three coefficients, and as many points again to judge them."""
@@ -46,8 +43,8 @@ class LossLog:
         If there are fewer than 6 points or a number is outside its range; says index and value.
     """
 
-    steps: FloatArray
-    losses: FloatArray
+    steps: Floats
+    losses: Floats
     steps_per_epoch: float | None = None
 
     def __post_init__(self) -> None:
@@ -80,7 +77,7 @@ class LossLog:
         return float(self.steps[-1] - self.steps[0]) / (self.steps.size - 1)
 
 
-def _numbers(field: str, values: object) -> FloatArray:
+def _numbers(field: str, values: object) -> Floats:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -94,7 +91,7 @@ def _numbers(field: str, values: object) -> FloatArray:
     return array
 
 
-def find_outliers(log: LossLog) -> BoolArray:
+def find_outliers(log: LossLog) -> Bools:
     r"""Return which losses the window rule rejects.
 
     A loss at step k is rejected if it is above the largest loss in the five epochs before it, or below the smallest
@@ -131,12 +128,12 @@ def find_outliers(log: LossLog) -> BoolArray:
 
 
 def _extreme(
-    values: FloatArray,
-    start: IntArray,
-    stop: IntArray,
-    pick: Callable[[FloatArray, FloatArray], FloatArray],
+    values: Floats,
+    start: Ints,
+    stop: Ints,
+    pick: Callable[[Floats, Floats], Floats],
     empty: float,
-) -> FloatArray:
+) -> Floats:
     """Return the extreme of values[start:stop] for many ranges: two overlapping blocks of a power of two cover each."""
     result = np.full(start.size, empty)
     length = stop - start
@@ -149,7 +146,7 @@ def _extreme(
     return result
 
 
-def replace_outliers(losses: FloatArray, outliers: BoolArray) -> FloatArray:
+def replace_outliers(losses: Floats, outliers: Bools) -> Floats:
     """Return the losses with each outlier replaced by the average of its neighbours.
 
     The neighbours are the nearest points before and after it that are no outliers; at an end there is one only.
@@ -158,7 +155,7 @@ def replace_outliers(losses: FloatArray, outliers: BoolArray) -> FloatArray:
     ----------
     losses : ndarray of float
         Recorded losses, shape (n,).
-    outliers : BoolArray
+    outliers : Bools
         Which to replace, not all, shape (n,).
 
     Returns
@@ -177,9 +174,7 @@ def replace_outliers(losses: FloatArray, outliers: BoolArray) -> FloatArray:
     return result
 
 
-def decimate(
-    steps: FloatArray, losses: FloatArray, steps_per_epoch: float, max_points: int
-) -> tuple[FloatArray, FloatArray]:
+def decimate(steps: Floats, losses: Floats, steps_per_epoch: float, max_points: int) -> tuple[Floats, Floats]:
     """Return at most `max_points` points: averages over whole epochs, over as many together as needed.
 
     Nothing is done to a log that is short enough. Else every m consecutive epochs that hold a point become one point,

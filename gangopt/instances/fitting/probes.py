@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation.speed_functions import THETA_COUNT
-from gangopt.instances.fitting.speed_terms import Mode, check_mode, terms
+from gangopt.base.types import Floats, Ints
+from gangopt.instances.fitting.speed import Mode, check_mode, terms
+from gangopt.instances.fitting.speed_functions import THETA_COUNT
 
 __all__ = ["DEFAULT_MAX_TASKS", "admissible_pairs", "next_probes"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 DEFAULT_MAX_TASKS = 40
 """Containers of the paper's example cluster: 780 pairs."""
@@ -24,7 +22,7 @@ RIDGE = 1e-9
 """Weight of the information that is assumed before the first measurement, so that the matrix has an inverse."""
 
 
-def admissible_pairs(max_tasks: int, max_ps: int | None = None, max_workers: int | None = None) -> IntArray:
+def admissible_pairs(max_tasks: int, max_ps: int | None = None, max_workers: int | None = None) -> Ints:
     """Return the pairs with p + w <= max_tasks, fewest tasks first, among equals the lowest p first.
 
     Parameters
@@ -125,10 +123,10 @@ def next_probes(
     return tuple(chosen)
 
 
-def _weighted(columns: FloatArray, theta: FloatArray) -> FloatArray:
-    seconds: FloatArray = columns @ theta
+def _weighted(columns: Floats, theta: Floats) -> Floats:
+    seconds: Floats = columns @ theta
     return columns / seconds[:, None]
 
 
-def _keys(pairs: IntArray) -> IntArray:
+def _keys(pairs: Ints) -> Ints:
     return pairs[:, 0] * (10**9) + pairs[:, 1]

@@ -6,17 +6,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation.speed_functions import THETA_COUNT, speed
-from gangopt.instances.fitting.probes import next_probes
+from gangopt.base.types import Floats, Ints
+from gangopt.instances.fitting.speed_functions import THETA_COUNT, async_step_seconds, speed, sync_step_seconds
 from gangopt.instances.fitting.speed_samples import SpeedSamples
 from gangopt.instances.fitting.speed_terms import Mode, check_mode, terms
 
 __all__ = ["PredictionError", "SpeedFit", "fit_speed", "prediction_error"]
 
-FloatArray = NDArray[np.float64]
+Mode = Literal["async", "sync"]
 
 RANK_TOLERANCE = 1e-9
 """Singular values below this share of the largest count as 0."""
@@ -89,6 +88,51 @@ class SpeedFit:
         return speed(self.mode, self.theta, parameter_servers, workers, self.batch or 1.0)
 
 
+def check_mode(mode: str, batch: float | None) -> None:
+    """Refuse an unknown mode, a `sync` without a batch size and an `async` with one.
+
+    Parameters
+    ----------
+    mode : str
+        `async` or `sync`.
+    batch : float or None
+        M, samples in the global batch, or None.
+    """
+    if mode not in ("async", "sync"):
+        raise InputError(f"mode: {mode!r}, allowed: async, sync")
+    if mode == "async" and batch is not None:
+        raise InputError(f"batch: {batch:g} given for mode async, whose speed does not depend on it")
+    if mode == "sync" and batch is None:
+        raise InputError("batch: missing, mode sync needs the samples in the global batch")
+    if batch is not None and not 1e-6 <= batch <= 1e12:
+        raise InputError(f"batch: {batch:g}, a number of samples from 1e-6 to 1e12 is needed")
+
+
+def terms(mode: str, batch: float | None, parameter_servers: Ints, workers: Ints) -> Floats:
+    """Return the seconds for one step that a coefficient of one second contributes.
+
+    Parameters
+    ----------
+    mode : str
+        `async` or `sync`.
+    batch : float or None
+        M, for `sync`.
+    parameter_servers : ndarray of int
+        P, shape (n,).
+    workers : ndarray of int
+        W, shape (n,).
+
+    Returns
+    -------
+    array
+        Shape (n, coefficients); times theta it is the seconds for one step, 1 / f(p, w).
+    """
+    unit = np.eye(THETA_COUNT[mode])[:, :, None]
+    p, w = parameter_servers.astype(np.float64), workers.astype(np.float64)
+    columns = async_step_seconds(unit, p, w) if mode == "async" else sync_step_seconds(unit, batch, p, w)
+    return np.array(columns, dtype=np.float64).T
+
+
 def fit_speed(samples: SpeedSamples, mode: Mode, batch: float | None = None) -> SpeedFit:
     r"""Fit the speed function of a mode to measured speeds by non-negative least squares.
 
@@ -145,7 +189,9 @@ def fit_speed(samples: SpeedSamples, mode: Mode, batch: float | None = None) -> 
     )
 
 
-def _condition(rows: FloatArray, mode: Mode, batch: float | None, samples: SpeedSamples) -> float:
+def _condition(rows: Floats, mode: Mode, batch: float | None, samples: SpeedSamples) -> float:
+    from gangopt.instances.fitting.probes import next_probes
+
     values = np.linalg.svd(rows, compute_uv=False)
     rank = int(np.count_nonzero(values > RANK_TOLERANCE * values[0]))
     if rank < rows.shape[1]:
@@ -155,7 +201,7 @@ def _condition(rows: FloatArray, mode: Mode, batch: float | None, samples: Speed
     return float(values[0] / values[-1])
 
 
-def _relative_error(ratios: FloatArray) -> PredictionError:
+def _relative_error(ratios: Floats) -> PredictionError:
     """Return the error of a speed, given fitted over measured seconds for one step."""
     errors = np.abs(1 / ratios - 1)
     return PredictionError(float(errors.mean()), float(errors.max()), errors.size)

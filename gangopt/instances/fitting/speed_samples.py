@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools, Floats, Ints
 
 __all__ = ["MAX_TASKS", "SpeedSamples"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 MAX_TASKS = 1_000_000
 SLOWEST, FASTEST = 1e-15, 1e15
@@ -39,9 +36,9 @@ class SpeedSamples:
         If a number is outside its range or the lengths differ; says field, index and value.
     """
 
-    parameter_servers: IntArray
-    workers: IntArray
-    speeds: FloatArray
+    parameter_servers: Ints
+    workers: Ints
+    speeds: Floats
 
     def __post_init__(self) -> None:
         servers = _counts("parameter_servers", self.parameter_servers)
@@ -68,7 +65,7 @@ class SpeedSamples:
         """Distinct pairs (p, w), ascending."""
         return tuple(sorted(set(zip(self.parameter_servers.tolist(), self.workers.tolist(), strict=True))))
 
-    def where(self, chosen: BoolArray) -> Self:
+    def where(self, chosen: Bools) -> Self:
         """Return the samples at which a mask of shape (n,) is true; at least one has to be."""
         return type(self)(self.parameter_servers[chosen], self.workers[chosen], self.speeds[chosen])
 
@@ -101,7 +98,7 @@ class SpeedSamples:
         return self.where(~out), self.where(out)
 
 
-def _counts(field: str, values: object) -> IntArray:
+def _counts(field: str, values: object) -> Ints:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

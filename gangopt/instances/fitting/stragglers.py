@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 
 __all__ = ["STRAGGLER_FACTOR", "async_stragglers", "sync_step_times", "sync_stragglers"]
 
-FloatArray = NDArray[np.float64]
 
 STRAGGLER_FACTOR = 0.5
 """A worker is a straggler below this share of the median speed."""
 
 
-def async_stragglers(speeds: Sequence[float] | FloatArray, factor: float = STRAGGLER_FACTOR) -> tuple[int, ...]:
+def async_stragglers(speeds: Sequence[float] | Floats, factor: float = STRAGGLER_FACTOR) -> tuple[int, ...]:
     r"""Return the workers of an asynchronous job that are slower than a share of the median.
 
     .. math:: v_i < \phi \cdot \operatorname{median}_j v_j
@@ -48,7 +47,7 @@ def async_stragglers(speeds: Sequence[float] | FloatArray, factor: float = STRAG
     return tuple(np.flatnonzero(values < factor * np.median(values)).tolist())
 
 
-def sync_step_times(arrivals: Sequence[Sequence[float]] | FloatArray) -> FloatArray:
+def sync_step_times(arrivals: Sequence[Sequence[float]] | Floats) -> Floats:
     r"""Return each worker's seconds for a step, read off the times at which its gradients arrive.
 
     In synchronous training no worker begins step t before the gradients of all workers for step t - 1 are there. So
@@ -74,7 +73,7 @@ def sync_step_times(arrivals: Sequence[Sequence[float]] | FloatArray) -> FloatAr
     times = _finite("arrivals", arrivals, 2)
     if len(times) < 2:
         raise InputError(f"arrivals: {len(times)} steps, at least 2 are needed, the first only marks a beginning")
-    durations: FloatArray = times[1:] - times[:-1].max(axis=1, initial=0.0, keepdims=True)
+    durations: Floats = times[1:] - times[:-1].max(axis=1, initial=0.0, keepdims=True)
     if (durations <= 0).any():
         t, i = (int(index) for index in np.argwhere(durations <= 0)[0])
         raise InputError(
@@ -85,7 +84,7 @@ def sync_step_times(arrivals: Sequence[Sequence[float]] | FloatArray) -> FloatAr
 
 
 def sync_stragglers(
-    arrivals: Sequence[Sequence[float]] | FloatArray, window: int = 10, factor: float = STRAGGLER_FACTOR
+    arrivals: Sequence[Sequence[float]] | Floats, window: int = 10, factor: float = STRAGGLER_FACTOR
 ) -> tuple[int, ...]:
     r"""Return the workers of a synchronous job whose inferred speed is usually below a share of the median.
 
@@ -125,7 +124,7 @@ def sync_stragglers(
     return tuple(np.flatnonzero(np.median(relative, axis=0) < factor).tolist())
 
 
-def _finite(field: str, values: Any, dimensions: int) -> FloatArray:
+def _finite(field: str, values: Any, dimensions: int) -> Floats:  # noqa: ANN401 - anything array-like
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):

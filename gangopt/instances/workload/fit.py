@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools, Floats
 from gangopt.instances.workload.notices import Notice
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _reason(shape: dict[str, Any], cluster: Cluster) -> str | None:
     return _workers_reason(shape, cluster, allowed, of_type) or _whole_reason(shape, cluster, allowed, of_type)
 
 
-def _whole_reason(shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], of_type: str) -> str | None:
+def _whole_reason(shape: dict[str, Any], cluster: Cluster, allowed: Bools, of_type: str) -> str | None:
     """Return the first resource of which the job needs more than all machines have in total."""
     for name, unit in _UNITS.items():
         if shape[name] and name in cluster.resources:
@@ -98,9 +98,7 @@ def _whole_reason(shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[
     return None
 
 
-def _workers_reason(
-    shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], of_type: str
-) -> str | None:
+def _workers_reason(shape: dict[str, Any], cluster: Cluster, allowed: Bools, of_type: str) -> str | None:
     """Return the reason why the workers of a job do not fit the empty machines."""
     workers = shape["workers"]
     if workers is None:
@@ -120,9 +118,7 @@ def _workers_reason(
     )
 
 
-def _workers_a_machine(
-    shape: dict[str, Any], cluster: Cluster, allowed: npt.NDArray[np.bool_], each: float, workers: int
-) -> npt.NDArray[np.float64]:
+def _workers_a_machine(shape: dict[str, Any], cluster: Cluster, allowed: Bools, each: float, workers: int) -> Floats:
     """Return the number of workers of a job that fit each empty machine."""
     room = np.floor(cluster.gpus_per_machine[allowed] / each + 1e-9)
     for name in _UNITS:

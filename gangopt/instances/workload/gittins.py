@@ -12,11 +12,11 @@ import numpy.typing as npt
 from gangopt.base.arguments import number_in
 from gangopt.base.errors import InputError, shown
 from gangopt.base.jsonfile import read_text
+from gangopt.base.types import Floats
 from gangopt.instances.workload.gittins_quanta import BestQuanta
 
 __all__ = ["RESOLUTION", "ServiceDistribution"]
 
-Floats = npt.NDArray[np.float64]
 
 HEADER = "duration"
 """Header of the samples of service that came with the Tiresias simulator."""

@@ -6,14 +6,11 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats, Ints
 
 __all__ = ["Gangs", "JobTable"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class JobTable(Protocol):

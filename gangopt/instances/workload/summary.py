@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.workload.signs import censored_jobs
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BIN_BOUNDS", "BIN_NAMES", "Bin", "Size", "Summary", "bin_of", "demand", "earliest_starts", "summarise"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 BIN_NAMES = ("SS", "SL", "LS", "LL")
 """Small and short, small and long, large and short, large and long."""

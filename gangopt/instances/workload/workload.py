@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
-from gangopt.base.plugins import resolve
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.workload.columns import COLUMNS, check_frame, frame_of
 from gangopt.instances.workload.notices import Notice
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Workload"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Array = TypeVar("Array", Floats, Ints)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation.testbed import optimus_testbed
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.workload.generate.arguments import check_count, check_positive
 from gangopt.instances.workload.speed import FittedSpeed
 from gangopt.instances.workload.workload import Workload
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["optimus_bursts", "optimus_poisson", "optimus_uniform"]
 
-Floats = npt.NDArray[np.float64]
 
 WINDOW = 12_000.0
 """Seconds over which the nine jobs arrive."""
@@ -124,10 +122,10 @@ def _check(generator: str, jobs: int, rate: float, steps_share: float) -> None:
     check_positive(generator, "steps_share", steps_share)
 
 
-def _workload(
-    rng: np.random.Generator, arrival: Floats, kinds: npt.NDArray[np.int64], share: float, description: str
-) -> Workload:
-    table = optimus_testbed()
+def _workload(rng: np.random.Generator, arrival: Floats, kinds: Ints, share: float, description: str) -> Workload:
+    from gangopt.catalogue import load
+
+    table = cast("AllocationInstance", load("allocation/optimus-testbed"))
     speeds = [_speed(table, kind) for kind in range(len(table.jobs))]
     shape = rng.integers(1, SHAPES + 1, len(kinds))
     steps = table.steps[kinds] * share

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Ints
 from gangopt.instances.workload.generate.arguments import check_count, check_positive
 from gangopt.instances.workload.workload import Workload
 
@@ -84,7 +85,7 @@ def philly_like(
     )
 
 
-def _by_rank(rng: np.random.Generator, kinds: int, size: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _by_rank(rng: np.random.Generator, kinds: int, size: int) -> Ints:
     """Return kinds at random, the k-th with a share in proportion to 1 / (k + 1)."""
     weight = 1 / np.arange(1, kinds + 1)
     return np.asarray(rng.choice(kinds, size=size, p=weight / weight.sum()), dtype=np.int64)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.instances.workload.generate.arguments import check_count, check_positive, check_share
 from gangopt.instances.workload.workload import Workload
 
 __all__ = ["JOBS_AN_APP", "JOB_MINUTES", "MIX", "themis_1", "themis_2"]
 
-Floats = npt.NDArray[np.float64]
 
 JOBS_AN_APP = ((0.0, 1.0), (0.2, 7.0), (0.5, 78.0), (0.75, 88.0), (0.9, 98.0), (1.0, 100.0))
 """Jobs of an app by share of apps, read off the published distribution (figure 2)."""
@@ -132,9 +131,7 @@ def _quantile(points: tuple[tuple[float, float], ...], share: Floats) -> Floats:
     return np.asarray(np.interp(share, shares, values), dtype=np.float64)
 
 
-def _apps(
-    rng: np.random.Generator, apps: int, network: float, gap: float
-) -> tuple[Floats, list[str], npt.NDArray[np.bool_]]:
+def _apps(rng: np.random.Generator, apps: int, network: float, gap: float) -> tuple[Floats, list[str], Bools]:
     """Return arrival in s, model and whether network-intensive of every app."""
     arrival = np.cumsum(rng.exponential(gap, apps))
     kinds = rng.choice(len(MIX), size=apps, p=[share for share, _ in MIX])
@@ -146,13 +143,13 @@ def _apps(
 
 
 def _workload(
-    app: npt.NDArray[np.int64],
-    phase: npt.NDArray[np.int64],
-    order: npt.NDArray[np.int64],
+    app: Ints,
+    phase: Ints,
+    order: Ints,
     arrival: Floats,
     models: list[str],
-    intensive: npt.NDArray[np.bool_],
-    gpus: npt.NDArray[np.int64],
+    intensive: Bools,
+    gpus: Ints,
     work: Floats,
     label: str,
 ) -> Workload:
