@@ -1,4 +1,4 @@
-"""Logs of the messages between the processes of a job: read, write, and generate them for a known model."""
+"""Reading, writing and generation of logs of the messages between the processes of a job."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gangopt.base import checks
 from gangopt.base.contract import Record
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import write_text
@@ -16,10 +17,10 @@ from gangopt.instances.networks.models import MEBIBYTE, tensor_model
 __all__ = ["COLUMNS", "MAX_MESSAGES", "MessageLog", "generate_log", "read_log", "write_log"]
 
 COLUMNS = ("time", "source", "destination", "bytes")
-"""Columns of a log: seconds, name of the sender, name of the receiver, bytes of the message."""
+"""Columns of a log: time in s, name of the sender, name of the receiver, size in bytes."""
 
 MAX_MESSAGES = 5_000_000
-"""Most messages of one log."""
+"""Largest number of messages in a log."""
 
 LARGEST = 1e15
 """Largest time in seconds and largest message in bytes."""
@@ -27,16 +28,16 @@ LARGEST = 1e15
 
 @dataclass(frozen=True, eq=False)
 class MessageLog(Record):
-    """Messages in any order, as they were recorded: some may be missing, some may stand twice.
+    """Recorded messages in any order; some may be missing or duplicates.
 
     Attributes
     ----------
     times : ndarray
-        Seconds, shape (n,).
+        Times in s, shape (n,).
     sources, destinations : tuple of str
-        Names of the processes, n each.
+        Names of the processes, length n.
     sizes : ndarray
-        Whole bytes, shape (n,).
+        Integer sizes in bytes, shape (n,).
     """
 
     times: np.ndarray
@@ -46,16 +47,15 @@ class MessageLog(Record):
 
     def __post_init__(self) -> None:
         n = len(self.sources)
-        if not 1 <= n <= MAX_MESSAGES:
-            raise InputError(f"log: {n} messages, 1 to {MAX_MESSAGES} are allowed")
+        checks.integer("log: number of messages", n, 1, MAX_MESSAGES)
         if not len(self.destinations) == len(self.times) == len(self.sizes) == n:
-            raise InputError(f"log: times, sources, destinations and sizes have to be {n} each")
+            raise InputError(f"log: times, sources, destinations and sizes must all have length {n}")
         object.__setattr__(self, "times", np.array(self.times, dtype=np.float64))
         object.__setattr__(self, "sizes", np.array(self.sizes, dtype=np.int64))
         if not np.isfinite(self.times).all():
-            raise InputError("log: a time that is not finite")
+            raise InputError("log: times must be finite")
         if self.sizes.min() < 1:
-            raise InputError(f"log: a message of {int(self.sizes.min())} bytes, 1 or more are needed")
+            raise InputError(f"log: sizes must be >= 1 bytes (got {int(self.sizes.min())})")
         self._freeze()
 
 
@@ -65,12 +65,12 @@ def read_log(path: str | os.PathLike[str]) -> MessageLog:
     Parameters
     ----------
     path : str or path-like
-        The file.
+        Path of the file.
 
     Raises
     ------
     InputError
-        If the file is no such table; names file, line and column.
+        If the file is invalid; the message gives file, line and column.
     """
     table = read_table(path, COLUMNS)
     sizes = np.array(table.integers("bytes", 1, int(LARGEST)), dtype=np.int64)
@@ -79,24 +79,25 @@ def read_log(path: str | os.PathLike[str]) -> MessageLog:
 
 
 def write_log(log: MessageLog, path: str | os.PathLike[str]) -> None:
-    """Write a log as CSV; reading it back gives the identical log.
+    """Write a log as CSV, from which `read_log` restores it.
 
     Parameters
     ----------
     log : MessageLog
-        The messages.
+        Messages.
     path : str or path-like
-        File to write, replaced whole.
+        Path of the file.
 
     Raises
     ------
     InputError
-        If a name holds a comma, a quote or a line break, or begins or ends with a blank, or the file cannot be
-        written.
+        If a name has commas, quotes, line breaks or surrounding blanks, or the file cannot be written.
     """
     for name in sorted({*log.sources, *log.destinations}):
         if name != name.strip() or not name or any(mark in name for mark in ',"\r\n'):
-            raise InputError(f"log: name {name!r} cannot stand in a CSV log")
+            raise InputError(
+                f"log: name {name!r} cannot be written; names must not have commas, quotes or surrounding blanks"
+            )
     rows = zip(log.times.tolist(), log.sources, log.destinations, log.sizes.tolist(), strict=True)
     lines = [",".join(COLUMNS), *(f"{time!r},{source},{target},{size}" for time, source, target, size in rows)]
     write_text(path, "\n".join(lines) + "\n")
@@ -114,56 +115,54 @@ def generate_log(
     duplicates: float = 0.0,
     seed: int = 0,
 ) -> MessageLog:
-    """Return the log of a job that trains one of the ten published networks.
+    """Generate the log of a job that trains one of the ten published networks.
 
-    In every iteration each parameter server sends its tensors (round robin) to each worker, in order, and receives as
-    many gradients. Messages fill the first half of the iteration at even distances; every iteration lasts, and every
-    message is late, by a normal error of `jitter` periods (messages: a tenth of it). Each message is lost with
-    probability `loss`, and logged twice, the second time up to a hundredth of a period later, with probability
-    `duplicates`. Processes are `ps0`, `ps1`, ... and `worker0`, `worker1`, ...
+    In every iteration, each parameter server sends its tensors (assigned round robin) to each worker, in order, and
+    receives the same number of gradients. Messages fill the first half of the iteration at equal distances. The length
+    of an iteration has a normal error of `jitter` periods, the time of a message a tenth of it. Each message is lost
+    with probability `loss`, and with probability `duplicates` logged again up to a hundredth of a period later.
+    Processes are named `ps0`, `ps1`, ... and `worker0`, `worker1`, ...
 
     Parameters
     ----------
     model : str
         One of `gangopt.instances.networks.models.MODELS`.
     workers, servers : int, optional
-        Processes of each kind.
+        Numbers of processes.
     iterations : int, optional
-        Iterations in the log.
+        Number of iterations.
     period : float, optional
-        Seconds of an iteration.
+        Length of an iteration in s.
     jitter : float, optional
-        Standard error of an iteration's length, in periods.
+        Standard deviation of the length of an iteration, in periods.
     loss, duplicates : float, optional
-        Probabilities for every message.
+        Probabilities for each message.
     seed : int, optional
         Seed of the generator.
 
     Returns
     -------
     MessageLog
-        In the order of time.
+        Messages in order of time.
 
     Raises
     ------
     InputError
-        If an argument is out of range, the model unknown, or there would be too many messages.
+        If an argument is out of range, the model is unknown, or there are too many messages.
     """
     sizes = np.array([round(size * MEBIBYTE) for size in tensor_model(model).sizes], dtype=np.int64)
-    for key, number, least, most in (
-        ("workers", workers, 1, 10_000),
-        ("servers", servers, 1, 10_000),
-        ("iterations", iterations, 1, 1_000_000),
-        ("period", period, 1e-6, 1e6),
-        ("jitter", jitter, 0, 0.2),
-        ("loss", loss, 0, 0.9),
-        ("duplicates", duplicates, 0, 1),
-        ("seed", seed, 0, 2**63),
-    ):
-        if not least <= number <= most:
-            raise InputError(f"message log: {key}={number}, {least:g} to {most:g} are allowed")
+    checks.integer("message log: workers", workers, 1, 10_000)
+    checks.integer("message log: servers", servers, 1, 10_000)
+    checks.integer("message log: iterations", iterations, 1, 1_000_000)
+    checks.number("message log: period", period, 1e-6, 1e6, "s")
+    checks.number("message log: jitter", jitter, 0, 0.2)
+    checks.number("message log: loss", loss, 0, 0.9)
+    checks.number("message log: duplicates", duplicates, 0, 1)
+    checks.integer("message log: seed", seed, 0, 2**63)
     if 4 * iterations * workers * len(sizes) > MAX_MESSAGES:
-        raise InputError(f"message log: {iterations} iterations of {workers} workers exceed {MAX_MESSAGES} messages")
+        raise InputError(
+            f"message log: {iterations} iterations of {workers} workers exceed the limit of {MAX_MESSAGES:,} messages"
+        )
     generator = np.random.default_rng(seed)
     starts = np.concatenate(([0.0], np.cumsum(1 + jitter * generator.standard_normal(iterations - 1))))
     iteration, direction, worker, tensor = (axis.ravel() for axis in np.indices((iterations, 2, workers, len(sizes))))

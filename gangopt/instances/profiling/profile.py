@@ -1,7 +1,7 @@
-"""From a log of messages to a job's profile: period of an iteration, model size, tensors and skew.
+"""Profile of a job from a message log: period of an iteration, model size, tensors and skew.
 
-Every iteration moves the same messages, so that everything follows from how often each of them recurs. A stream is what
-one parameter server sends in messages of one size; what a worker sends is the same again and is left out.
+Every iteration moves the same messages, so the profile follows from the frequency of each. A stream is the set of
+messages of one size from one parameter server; messages from workers repeat the same information and are ignored.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ BINS = 4096
 """Bins of the autocorrelation."""
 
 WINDOW = 48
-"""Iterations, at most, over which the autocorrelation is taken: about 85 bins each."""
+"""Largest number of iterations in the autocorrelation, with about 85 bins each."""
 
 SURE = 4
-"""Equal tensors on a server, up to which their number is safe from the rounding of a rough count."""
+"""Largest number of equal tensors on a server that can be rounded reliably from a rough count."""
 
 LARGEST_STRAY = 0.1
-"""Part of the bytes that may be in messages which do not recur in every iteration."""
+"""Largest share of the bytes in messages that do not recur in every iteration."""
 
 SPREAD = 0.5
-"""How far quartiles of the gaps of a stream, and their mean and median, lie apart if it recurs evenly, in medians."""
+"""Largest distance, in medians, of the quartiles of the gaps of a regular stream, and of their mean and median."""
 
 LEAST_ITERATIONS = 4
-"""Fewest iterations from which a period is told."""
+"""Smallest number of iterations for the estimate of a period."""
 
 
 @dataclass(frozen=True)
 class ServerProfile:
-    """What one parameter server holds.
+    """Content of one parameter server.
 
     Attributes
     ----------
     name : str
-        Of the process.
+        Name of the process.
     tensors : tuple of tuple of int
-        (bytes, how many of this size), the largest first.
+        (size in bytes, number of tensors), in descending order of size.
     bytes : int
-        Sum of its tensors.
+        Total size of its tensors.
     share : float
-        Its part of the model.
+        Share of the model.
     skew : float
-        S_k, the part of the model in its largest tensor.
+        S_k, share of the model in its largest tensor.
     """
 
     name: str
@@ -62,24 +62,24 @@ class ServerProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """What a log tells of a job.
+    """Profile of a job.
 
     Attributes
     ----------
     period : float
-        Seconds of an iteration, the mean.
+        Mean length of an iteration in s.
     iterations : int
         Iterations in the log.
     workers : tuple of str
         Processes that receive from parameter servers.
     servers : tuple of ServerProfile
-        The parameter servers, by name.
+        Parameter servers, sorted by name.
     model_bytes : int
-        Size of the model.
+        Size of the model in bytes.
     skew : float
         S_J, the largest S_k.
     received : float
-        Logged messages over expected ones: lost messages lower it, messages logged twice raise it.
+        Ratio of logged to expected messages, which losses decrease and duplicates increase.
     """
 
     period: float
@@ -92,31 +92,31 @@ class Profile:
 
 
 def profile(log: MessageLog, prefix: str = "ps") -> Profile:
-    """Return the profile of a job.
+    """Estimate the profile of a job.
 
-    1. The period is the shortest lag at which the autocorrelation of the traffic is near its highest, made precise on
-       streams that recur once in it: each gap between two of their messages is a whole number of periods.
-    2. A stream's count for each worker, over the count of streams that recur once, is the number of equal tensors; the
-       rates of lost and of repeated messages cancel.
+    1. The period is the shortest lag at which the autocorrelation of the traffic is near its maximum. It is refined on
+       streams with one message per period, in which each gap is an integer number of periods.
+    2. The number of equal tensors in a stream is its count per worker over that of streams with one message per period;
+       the rates of lost and duplicate messages cancel.
 
     Parameters
     ----------
     log : MessageLog
         Messages of at least 4 iterations.
     prefix : str, optional
-        Names of parameter servers begin with it, names of workers do not.
+        Prefix of the names of parameter servers, which names of workers do not have.
 
     Raises
     ------
     InputError
-        If no message goes from a parameter server to a worker, or the log shows no period.
+        If there is no message from a parameter server to a worker, or no period is found.
 
     References
     ----------
     Gu et al.: Tiresias, NSDI 2019, section 3.3.1.
     """
     if not prefix:
-        raise InputError("prefix: empty, the beginning of the names of parameter servers is needed")
+        raise InputError("prefix must not be empty; it is the prefix of the names of parameter servers")
     streams, workers, kept = _streams(log, prefix)
     times = log.times[kept]
     rough = _rough_period(times, log.sizes[kept].astype(np.float64), streams, len(workers))
@@ -146,7 +146,7 @@ _Streams = dict[tuple[str, int], np.ndarray]
 def _numbers(streams: _Streams, workers: int, once: float) -> dict[tuple[str, int], int]:
     """Return the number of equal tensors of every stream.
 
-    The count of a tensor that is sent once is first known from few streams, then from all of up to `SURE` tensors.
+    The count of a single tensor is first estimated from few streams, then from all with up to `SURE` tensors.
     """
     counts = {key: len(rows) / workers for key, rows in streams.items()}
     for _ in range(2):
@@ -156,14 +156,16 @@ def _numbers(streams: _Streams, workers: int, once: float) -> dict[tuple[str, in
 
 
 def _streams(log: MessageLog, prefix: str) -> tuple[_Streams, tuple[str, ...], np.ndarray]:
-    """Return the rows of each stream in the order of time, the workers, and the rows of all streams.
+    """Return the rows of each stream in order of time, the workers, and the rows of all streams.
 
-    Rows of a stream count among the rows that are kept.
+    Rows of a stream are indices into the rows of all streams.
     """
     order = np.argsort(log.times, kind="stable").tolist()
     kept = [i for i in order if log.sources[i].startswith(prefix) and not log.destinations[i].startswith(prefix)]
     if not kept:
-        raise InputError(f"log: no message from a process named {prefix}... to another; name the parameter servers")
+        raise InputError(
+            f"log: no message from a process named {prefix}... to another; give the prefix of the parameter servers"
+        )
     rows: dict[tuple[str, int], list[int]] = {}
     for place, (i, size) in enumerate(zip(kept, log.sizes[kept].tolist(), strict=True)):
         rows.setdefault((log.sources[i], size), []).append(place)
@@ -172,22 +174,24 @@ def _streams(log: MessageLog, prefix: str) -> tuple[_Streams, tuple[str, ...], n
 
 
 def _require_recurrence(streams: _Streams, number: dict[tuple[str, int], int]) -> None:
-    """Refuse a log of which more than a tenth, in bytes, is in messages that do not come in every iteration."""
+    """Refuse a log with more than a tenth of the bytes in messages that do not recur in every iteration."""
     moved = {key: key[1] * len(rows) for key, rows in streams.items()}
     stray = sum(size for key, size in moved.items() if not number[key]) / sum(moved.values())
     if stray > LARGEST_STRAY:
-        raise InputError(f"log: {stray:.0%} of the bytes do not recur in every iteration; too short or several jobs")
+        raise InputError(
+            f"log: {stray:.0%} of the bytes do not recur in every iteration; the log is too short or has several jobs"
+        )
 
 
 def _rough_period(times: np.ndarray, sizes: np.ndarray, streams: _Streams, workers: int) -> float:
-    """Return the shortest lag whose autocorrelation of messages reaches 0.8 of the highest beyond the first dip.
+    """Return the shortest lag at which the autocorrelation reaches 0.8 of its maximum beyond the first dip.
 
-    Messages count by the square root of their size, so that neither one huge tensor nor many tiny ones rule alone.
+    Messages are weighted by the square root of their size, so that neither one huge tensor nor many tiny ones dominate.
     """
     counts = [len(rows) / workers for rows in streams.values() if len(rows) >= 3 * workers]
     span = float(times[-1] - times[0])
     if not counts or span <= 0:
-        raise InputError(f"log: no message recurs, at least {LEAST_ITERATIONS} iterations are needed")
+        raise InputError(f"log: no message recurs; the log must have at least {LEAST_ITERATIONS} iterations")
     window = span * min(1.0, WINDOW / min(counts))
     inside = times <= times[0] + window
     bins = np.minimum(((times[inside] - times[0]) / window * BINS).astype(np.int64), BINS - 1)
@@ -208,11 +212,11 @@ def _rough_period(times: np.ndarray, sizes: np.ndarray, streams: _Streams, worke
 
 
 def _multiple(times: np.ndarray, streams: _Streams, receivers: np.ndarray, rough: float) -> int:
-    """Return how many periods a rough period spans, by the streams whose messages lie farthest apart.
+    """Return the number of periods in a rough period, from the streams with the largest gaps.
 
-    Iterations of unequal length can make two or three of them more alike than one. Streams that recur once in each then
-    have gaps of a half or a third of the rough period, nearly all of them. Equal tensors have some gaps within an
-    iteration and one to the next, so that their quartiles or their mean lie apart from the median.
+    If iterations have unequal lengths, groups of two or three can be more alike than single ones. Nearly all gaps of
+    streams with one message per iteration are then a half or a third of the rough period. Equal tensors have some gaps
+    within an iteration and one to the next, so that the quartiles or the mean of the gaps differ from the median.
     """
     found = []
     for rows in streams.values():
@@ -229,7 +233,7 @@ def _multiple(times: np.ndarray, streams: _Streams, receivers: np.ndarray, rough
 
 
 def _precise(times: np.ndarray, streams: _Streams, workers: np.ndarray, rough: float) -> tuple[float, int, float]:
-    """Return the mean period, the number of iterations, and how often a message is logged that is sent once in each."""
+    """Return the mean period, the number of iterations, and the count of messages that are sent once per iteration."""
     expected = float(times[-1] - times[0]) / rough + 0.5
     names = sorted(set(workers.tolist()))
     counts, lengths, steps = [], [], []
@@ -244,8 +248,8 @@ def _precise(times: np.ndarray, streams: _Streams, workers: np.ndarray, rough: f
                 steps.append(int(np.rint(np.diff(own) / rough).sum()))
     if not steps or max(steps) + 1 < LEAST_ITERATIONS:
         if expected < LEAST_ITERATIONS:
-            raise InputError(f"log: about {expected:.1f} iterations, at least {LEAST_ITERATIONS} are needed")
+            raise InputError(f"log: must have at least {LEAST_ITERATIONS} iterations (got about {expected:.1f})")
         return rough, round(expected), expected
-    # most pairs of processes kept the first and the last message; ties to the longer log
+    # most pairs of processes have both the first and the last message; ties go to the longer log
     usual = max(sorted(set(steps), reverse=True), key=steps.count)
     return sum(lengths) / sum(steps), usual + 1, float(np.mean(counts))

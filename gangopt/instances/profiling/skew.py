@@ -2,9 +2,9 @@ r"""Skew of a model's tensors across parameter servers, S_J.
 
 .. math:: S_k = \frac{\max_{i \text{ on } k} s_i}{\sum_i s_i}, \qquad S_J = \max_k S_k
 
-The part of the model that the largest message of parameter server k carries. A framework that cuts tensors sends
-smaller messages and so has a lower skew; the number of parameter servers alone does not change S_J, so that one
-PACKLIMIT serves jobs of every size.
+S_k is the share of the model in the largest message of parameter server k. A framework that splits tensors sends
+smaller messages and has a lower skew. The number of parameter servers alone does not change S_J, so one PACKLIMIT is
+suitable for jobs of all sizes.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ __all__ = ["model_skew", "round_robin", "server_skews"]
 
 
 def round_robin(sizes: Sequence[float], servers: int) -> list[list[float]]:
-    """Return what each parameter server holds if tensor k goes to server k mod p, as in TensorFlow.
+    """Return the tensors of each parameter server if tensor k is on server k mod p, as in TensorFlow.
 
     Parameters
     ----------
     sizes : sequence of float
-        Of every tensor, any unit.
+        Sizes of the tensors, in any unit.
     servers : int
-        P, at least 1.
+        Number of parameter servers p, at least 1.
     """
     return [list(sizes[server::servers]) for server in range(servers)]
 
 
 def server_skews(held: Sequence[Sequence[float]]) -> list[float]:
-    """Return S_k of every parameter server, 0 for one that holds nothing.
+    """Return S_k of every parameter server, 0 for those without tensors.
 
     Parameters
     ----------
     held : sequence of sequence of float
-        Sizes of the tensors on every parameter server, any unit; at least one tensor in all.
+        Sizes of the tensors on each parameter server, in any unit; at least one tensor in total.
 
     References
     ----------
@@ -46,7 +46,7 @@ def server_skews(held: Sequence[Sequence[float]]) -> list[float]:
 
 
 def model_skew(name: str, servers: int) -> float:
-    """Return S_J of one of the ten published networks, its tensors mapped round robin.
+    """Return S_J of one of the ten published networks with tensors assigned round robin.
 
     Parameters
     ----------

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import math
-
-from gangopt.base.errors import InputError
+from gangopt.base import checks
 
 __all__ = ["MAX_JOBS", "check_count", "check_positive", "check_share"]
 
 MAX_JOBS = 5_000_000
-"""Largest number of jobs that a generator makes."""
+"""Largest number of jobs of a generated workload."""
 
 
 def check_count(generator: str, name: str, value: int, largest: int = MAX_JOBS) -> None:
-    """Refuse a count that is not from 1 to `largest`."""
-    if not 1 <= value <= largest:
-        raise InputError(f"{generator}: {name}={value}, 1 to {largest:,} is allowed")
+    """Check that a count is from 1 to `largest`."""
+    checks.integer(f"{generator}: {name}", value, 1, largest)
 
 
 def check_positive(generator: str, name: str, value: float) -> None:
-    """Refuse a number that is not finite and above 0."""
-    if not (math.isfinite(value) and 0 < value <= 1e12):
-        raise InputError(f"{generator}: {name}={value:g}, above 0 and at most 1e12 is allowed")
+    """Check that a number is > 0 and <= 1e12."""
+    checks.number(f"{generator}: {name}", value, above=0, high=1e12)
 
 
 def check_share(generator: str, name: str, value: float) -> None:
-    """Refuse a share that is not from 0 to 1."""
-    if not 0 <= value <= 1:
-        raise InputError(f"{generator}: {name}={value:g}, 0 to 1 is allowed")
+    """Check that a share is from 0 to 1."""
+    checks.number(f"{generator}: {name}", value, 0, 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base import checks
 from gangopt.base.types import Floats, Ints
 from gangopt.instances.workload.generate.arguments import check_count, check_positive
 from gangopt.instances.workload.speed import FittedSpeed
@@ -19,29 +19,29 @@ __all__ = ["optimus_bursts", "optimus_poisson", "optimus_uniform"]
 
 
 WINDOW = 12_000.0
-"""Seconds over which the nine jobs arrive."""
+"""Period in s over which the nine jobs arrive."""
 
 INTERVAL = 600.0
 """Scheduling interval in s."""
 
 SHAPES = 4
-"""Largest number of workers that a job asks for; as many parameter servers."""
+"""Largest number of workers, and of parameter servers, that a job requests."""
 
 STEPS_SHARE = 0.02
-"""Part of the training steps that is done by default: the paper cuts data sets so that a run takes six hours."""
+"""Default factor on the training steps; the paper reduces data sets so that a run takes six hours."""
 
 
 def optimus_uniform(seed: int = 0, steps_share: float = STEPS_SHARE) -> Workload:
-    """Return the nine jobs of the Optimus testbed, one a model, arriving uniformly over 12,000 s.
+    """Return the nine jobs of the Optimus testbed, one per model, arriving uniformly over 12,000 s.
 
     Speeds and steps are those of the instance `allocation/optimus-testbed`, with the steps multiplied by
-    `steps_share`. A job asks for 1 to 4 workers of one GPU each, drawn at random, and for as many parameter servers;
-    its duration is steps / f(p, w) there.
+    `steps_share`. A job requests 1 to 4 workers of one GPU each, drawn at random, and the same number of parameter
+    servers; its duration is steps / f(p, w) for these.
 
     Parameters
     ----------
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random generator.
     steps_share : float, optional
         Factor on every job's steps, above 0.
 
@@ -56,7 +56,7 @@ def optimus_uniform(seed: int = 0, steps_share: float = STEPS_SHARE) -> Workload
 
 
 def optimus_poisson(jobs: int = 60, rate: float = 3.0, seed: int = 0, steps_share: float = STEPS_SHARE) -> Workload:
-    """Return jobs of the nine kinds at random, arriving as a Poisson process.
+    """Return jobs drawn from the nine models, with Poisson arrivals.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def optimus_poisson(jobs: int = 60, rate: float = 3.0, seed: int = 0, steps_shar
     rate : float, optional
         Mean arrivals in a scheduling interval of 600 s.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random generator.
     steps_share : float, optional
         Factor on every job's steps, above 0.
 
@@ -77,16 +77,16 @@ def optimus_poisson(jobs: int = 60, rate: float = 3.0, seed: int = 0, steps_shar
     rng = np.random.default_rng(seed)
     arrival = np.cumsum(rng.exponential(INTERVAL / rate, jobs))
     kinds = rng.integers(0, 9, jobs)
-    return _workload(rng, arrival, kinds, steps_share, f"{jobs} jobs, Poisson, {rate:g} an interval of 600 s")
+    return _workload(rng, arrival, kinds, steps_share, f"{jobs} jobs, Poisson, {rate:g} per interval of 600 s")
 
 
 def optimus_bursts(
     jobs: int = 60, rate: float = 3.0, burst: float = 6.0, seed: int = 0, steps_share: float = STEPS_SHARE
 ) -> Workload:
-    """Return jobs of the nine kinds at random, arriving in bursts at the same mean rate as `optimus_poisson`.
+    """Return jobs drawn from the nine models, arriving in bursts at the mean rate of `optimus_poisson`.
 
-    Bursts come as a Poisson process; each has a geometric number of jobs and lasts a minute. It stands for the window
-    of Google's cluster trace that the paper uses, whose arrivals have spikes; the window itself is not published.
+    Bursts arrive as a Poisson process; each has a geometric number of jobs and lasts a minute. They replace the window
+    of Google's cluster trace in the paper, which has spikes of arrivals but is not published.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def optimus_bursts(
     burst : float, optional
         Mean jobs in a burst, at least 1.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random generator.
     steps_share : float, optional
         Factor on every job's steps, above 0.
 
@@ -106,14 +106,13 @@ def optimus_bursts(
     Peng et al.: Optimus, EuroSys 2018, figure 17.
     """
     _check("optimus-bursts", jobs, rate, steps_share)
-    if not 1 <= burst <= jobs:
-        raise InputError(f"optimus-bursts: burst={burst:g}, 1 to the number of jobs ({jobs}) is allowed")
+    checks.number("optimus-bursts: burst", burst, 1, jobs, "jobs")
     rng = np.random.default_rng(seed)
     sizes = rng.geometric(1 / burst, jobs)
     starts = np.cumsum(rng.exponential(burst * INTERVAL / rate, jobs))
     arrival = np.repeat(starts, sizes)[:jobs] + rng.uniform(0, 60, jobs)
     kinds = rng.integers(0, 9, jobs)
-    return _workload(rng, arrival, kinds, steps_share, f"{jobs} jobs in bursts of {burst:g}, {rate:g} an interval")
+    return _workload(rng, arrival, kinds, steps_share, f"{jobs} jobs in bursts of {burst:g}, {rate:g} per interval")
 
 
 def _check(generator: str, jobs: int, rate: float, steps_share: float) -> None:

@@ -12,7 +12,7 @@ from gangopt.instances.workload.workload import Workload
 __all__ = ["BINS", "philly_like"]
 
 BINS = (("small", "short", 0.635), ("small", "long", 0.125), ("large", "short", 0.165), ("large", "long", 0.075))
-"""Share of jobs of up to 8 GPUs and of more, under 4 hours and longer (table 3)."""
+"""Shares of jobs with up to 8 GPUs and more, of less than 4 hours and longer (table 3)."""
 
 SIZES = {"small": (1, 2, 4, 8), "large": (16, 32, 64, 128)}
 """GPUs of small and of large jobs; the largest job of 2017 had 128."""
@@ -28,24 +28,24 @@ def philly_like(
 ) -> Workload:
     """Return jobs of many sizes whose durations have a heavy tail.
 
-    Each job falls into one of the four bins of table 3 at the published shares. Within small (up to 8 GPUs) and large
-    jobs powers of 2 are drawn, most of them the smallest. Short jobs (under 4 hours) are log-uniform from one minute;
-    long ones are Pareto with the index `tail`, cut at 60 days. Poisson arrivals; a virtual cluster and a user of it by
-    shares 1, 1/2, 1/3, .... Durations are whole seconds. Only the bins, the largest size and the shortest duration
-    are published; the rest is chosen here.
+    Jobs are assigned to the four bins of table 3 with the published shares. The sizes of small (up to 8 GPUs) and large
+    jobs are powers of 2, mostly the smallest. The durations of short jobs (up to 4 hours) are log-uniform from one
+    minute, those of long jobs follow a Pareto distribution with index `tail`, truncated at 60 days; both are rounded
+    down to seconds. Arrivals are a Poisson process. Virtual clusters and their users have shares in proportion to 1,
+    1/2, 1/3, ... Only the bins, the largest size and the shortest duration are published; the rest is chosen here.
 
     Parameters
     ----------
     jobs : int, optional
         Number of jobs.
     gap : float, optional
-        Mean time between arrivals in s; the default loads 2,400 GPUs to about four fifths.
+        Mean time between arrivals in s; the default loads 2,400 GPUs to about 80 %.
     tail : float, optional
-        Index of the Pareto distribution, above 0; less is heavier.
+        Index of the Pareto distribution, > 0; the tail is heavier for smaller values.
     users, vcs : int, optional
-        Number of users, and of virtual clusters; each has users / vcs of its own, rounded down.
+        Number of users and of virtual clusters; each virtual cluster has users / vcs users, rounded down.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random generator.
 
     References
     ----------
@@ -56,7 +56,7 @@ def philly_like(
     check_positive("philly-like", "gap", gap)
     check_positive("philly-like", "tail", tail)
     if users < vcs:
-        raise InputError(f"philly-like: users={users}, at least one for each of vcs={vcs} is needed")
+        raise InputError(f"philly-like: users must be >= vcs (got {users} and {vcs})")
     rng = np.random.default_rng(seed)
     bins = rng.choice(len(BINS), size=jobs, p=[share for *_, share in BINS])
     large = np.array([size == "large" for size, *_ in BINS])[bins]
@@ -86,6 +86,6 @@ def philly_like(
 
 
 def _by_rank(rng: np.random.Generator, kinds: int, size: int) -> Ints:
-    """Return kinds at random, the k-th with a share in proportion to 1 / (k + 1)."""
+    """Return random integers below `kinds`, k with a probability in proportion to 1 / (k + 1)."""
     weight = 1 / np.arange(1, kinds + 1)
     return np.asarray(rng.choice(kinds, size=size, p=weight / weight.sum()), dtype=np.int64)

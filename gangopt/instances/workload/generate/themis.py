@@ -1,10 +1,10 @@
-"""Workloads of THEMIS: apps that search hyper-parameters, each with many jobs of one model."""
+"""Workloads of THEMIS, with apps for hyper-parameter search that have many jobs of one model each."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base import checks
 from gangopt.base.types import Bools, Floats, Ints
 from gangopt.instances.workload.generate.arguments import check_count, check_positive, check_share
 from gangopt.instances.workload.workload import Workload
@@ -13,17 +13,17 @@ __all__ = ["JOBS_AN_APP", "JOB_MINUTES", "MIX", "themis_1", "themis_2"]
 
 
 JOBS_AN_APP = ((0.0, 1.0), (0.2, 7.0), (0.5, 78.0), (0.75, 88.0), (0.9, 98.0), (1.0, 100.0))
-"""Jobs of an app by share of apps, read off the published distribution (figure 2)."""
+"""Quantiles of the number of jobs of an app, from the published plot (figure 2)."""
 
 JOB_MINUTES = ((0.0, 10.0), (0.25, 140.0), (0.5, 231.0), (0.75, 341.0), (0.9, 459.0), (1.0, 1583.0))
-"""GPU minutes of a job by share of jobs, read off the published distribution (figure 4); the least is chosen here."""
+"""Quantiles of the GPU minutes of a job, from the published plot (figure 4); the smallest one is chosen here."""
 
 MIX = (
     (0.1, ("inception3", "alexnet", "resnet50", "vgg16", "vgg19")),
     (0.6, ("bi-att-flow", "language-model", "gnmt", "transformer")),
     (0.3, ("wavenet", "deepspeech")),
 )
-"""Share of apps of vision, language and speech (table 4), with models of each."""
+"""Shares of vision, language and speech apps (table 4), with their models."""
 
 MAX_APPS = 50_000
 
@@ -31,24 +31,24 @@ MAX_APPS = 50_000
 def themis_1(
     apps: int = 20, network: float = 0.4, gap: float = 1200.0, time_scale: float = 1.0, seed: int = 0
 ) -> Workload:
-    """Return apps of many small jobs that all run at once: THEMIS's workload 1.
+    """Return THEMIS's workload 1, apps with many small jobs that all run at once.
 
-    An app has a number of jobs drawn from the published distribution (1 to 100, median 78), all of 1 or all of 2 GPUs,
-    each with GPU time from the published distribution (median 231 minutes) times `time_scale`. Its jobs have one phase.
-    Poisson arrivals of apps; one model an app, by category at the published shares.
+    The number of jobs of an app (1 to 100, median 78) and the GPU time of a job (median 231 minutes, times
+    `time_scale`) follow the published distributions. The jobs of an app have the same model, all 1 or all 2 GPUs, and
+    one phase. Models have the published shares by category. Apps arrive as a Poisson process.
 
     Parameters
     ----------
     apps : int, optional
         Number of apps.
     network : float, optional
-        Share of apps whose jobs are network-intensive, rounded to whole apps, drawn at random.
+        Share of apps, drawn at random, whose jobs are network-intensive.
     gap : float, optional
-        Mean time between apps in s; 20 minutes are from memory.
+        Mean time between arrivals of apps in s; the default is not verified against the paper.
     time_scale : float, optional
         Factor on every job's work.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random generator.
 
     References
     ----------
@@ -73,36 +73,35 @@ def themis_2(
     largest: int = 64,
     seed: int = 0,
 ) -> Workload:
-    """Return apps shaped as successive halving, with larger jobs: THEMIS's workload 2.
+    """Return THEMIS's workload 2, apps of successive halving with larger jobs.
 
-    An app begins with n jobs, n = 4, 8, ... up to `largest`, each power of 2 equally likely. In phase k the first
-    n / 2^k of them run, each for 2^k times the work of phase 0, down to one job. All jobs of an app have 1, 2, 4 or 8
-    GPUs, each equally likely; a job's GPU minutes in its first phase are those of workload 1's jobs divided by the
-    number of phases, so that the phases of an app have equal work. A phase begins when the one before has ended. The
-    published text says that workload 2 is shaped as Hyperband and has more tasks a job; these numbers are chosen here.
+    An app begins with n jobs; n = 4, 8, ..., `largest` are equally likely. In phase k, the first n / 2^k of them run,
+    each for 2^k times the work of phase 0, down to one job, so that all phases have equal work. The jobs of an app have
+    1, 2, 4 or 8 GPUs, equally likely. The GPU minutes of a job in phase 0 are those of workload 1 divided by the number
+    of phases. A phase begins when the previous one has ended. Published is only that workload 2 has the structure of
+    Hyperband and more tasks per job; the numbers are chosen here.
 
     Parameters
     ----------
     apps : int, optional
         Number of apps.
     network : float, optional
-        Share of apps whose jobs are network-intensive, rounded to whole apps, drawn at random.
+        Share of apps, drawn at random, whose jobs are network-intensive.
     gap : float, optional
-        Mean time between apps in s.
+        Mean time between arrivals of apps in s.
     time_scale : float, optional
         Factor on every job's work.
     largest : int, optional
-        Most jobs that an app begins with, 4 to 1024.
+        Largest number of jobs in phase 0, from 4 to 1024.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random generator.
 
     References
     ----------
     Mahajan et al.: THEMIS, NSDI 2020, workload 2 of the evaluation. Li et al.: Hyperband, JMLR 2018.
     """
     _check("themis-2", apps, network, gap, time_scale)
-    if not 4 <= largest <= 1024:
-        raise InputError(f"themis-2: largest={largest}, 4 to 1024 is allowed")
+    checks.integer("themis-2: largest", largest, 4, 1024)
     rng = np.random.default_rng(seed)
     arrival, models, intensive = _apps(rng, apps, network, gap)
     halvings = rng.integers(2, int(np.log2(largest)) + 1, apps)
@@ -126,13 +125,13 @@ def _check(generator: str, apps: int, network: float, gap: float, time_scale: fl
 
 
 def _quantile(points: tuple[tuple[float, float], ...], share: Floats) -> Floats:
-    """Return the values at shares of a distribution that is linear between its points."""
+    """Return quantiles of a distribution given by points, with linear interpolation."""
     shares, values = zip(*points, strict=True)
     return np.asarray(np.interp(share, shares, values), dtype=np.float64)
 
 
 def _apps(rng: np.random.Generator, apps: int, network: float, gap: float) -> tuple[Floats, list[str], Bools]:
-    """Return arrival in s, model and whether network-intensive of every app."""
+    """Return arrivals in s, models, and a mask of network-intensive apps."""
     arrival = np.cumsum(rng.exponential(gap, apps))
     kinds = rng.choice(len(MIX), size=apps, p=[share for share, _ in MIX])
     picks = rng.uniform(size=apps)

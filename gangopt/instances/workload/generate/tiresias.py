@@ -1,4 +1,4 @@
-"""The workload of the Tiresias testbed: 480 jobs of ten models."""
+"""Workload of the Tiresias testbed, 480 jobs of ten models."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from gangopt.instances.workload.workload import Workload
 __all__ = ["GPU_COUNTS", "SENSITIVE", "tiresias_testbed"]
 
 GPU_COUNTS = {1: 240, 2: 40, 4: 80, 8: 90, 16: 25, 32: 5}
-"""Jobs by number of GPUs."""
+"""Number of jobs by number of GPUs."""
 
 SENSITIVE = ("vgg19", "vgg16", "vgg11", "alexnet")
 """Models that a spread placement slows down (figure 3)."""
 
 SHORT, LONG, SPLIT = 120.0, 7200.0, 800.0
-"""Shortest and longest training time, and the bound between short and long jobs, in s."""
+"""Shortest and longest training time, and the limit between short and long jobs, in s."""
 
 SHORT_SHARE = {"small": 63.5 / 76.0, "large": 16.5 / 24.0}
-"""Share of short jobs among those of up to 4 GPUs and those of more (table 3)."""
+"""Share of short jobs among jobs with up to 4 GPUs and with more (table 3)."""
 
 
 def tiresias_testbed(seed: int = 0, gap: float = 30.0) -> Workload:
     """Return the 480 jobs of the Tiresias testbed, with their published counts.
 
-    240 jobs of 1 GPU, 40 of 2, 80 of 4, 90 of 8, 25 of 16 and 5 of 32; 48 of each of ten models; Poisson arrivals; as
-    many parameter servers as workers, one GPU a worker. Of the jobs of up to 4 GPUs, and of those of more, the shares
-    of table 3 are short (under 800 s). The published range of training times is 2 minutes to 2 hours; within short and
-    within long ones they are log-uniform here, in whole seconds, and who is short is drawn at random: neither is
-    published.
+    240 jobs have 1 GPU, 40 have 2, 80 have 4, 90 have 8, 25 have 16 and 5 have 32. There are 48 jobs of each of ten
+    models. Each worker has one GPU, and there is one parameter server per worker. Arrivals are a Poisson process. The
+    shares of short jobs (up to 800 s) with up to 4 GPUs and with more are those of table 3. Training times range from 2
+    minutes to 2 hours as published; within the short and the long jobs, they are log-uniform here, rounded down to
+    seconds, and short jobs are drawn at random, since neither is published.
 
     Parameters
     ----------
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random generator.
     gap : float, optional
         Mean time between arrivals in s.
 
