@@ -32,6 +32,7 @@ __all__ = [
     "table",
     "text",
     "texts",
+    "vector",
     "whole",
     "whole_numbers",
 ]
@@ -194,15 +195,27 @@ def numbers(
     smallest: float = 0.0,
 ) -> Floats:
     """Return a new float array of a shape with every entry from low to high and, unless 0, at least `smallest`."""
-    try:
-        array = np.array(value, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
-        raise InputError(f"{field} must hold numbers (got {shown(value)})") from None
+    array = _floats(field, value)
     _check_shape(field, array.shape, shape)
     wrong = ~((array >= low) & (array <= high))
     _refuse(field, array, wrong, f"a number{limits(low, high)}")
     _refuse(field, array, (array != 0) & (np.abs(array) < smallest), f"0 or at least {_figure(smallest)}")
     return array + 0.0
+
+
+def vector(field: str, value: Any, low: float = 0.0, high: float = LARGEST) -> Floats:
+    """Return a new float array of one dimension with every entry from low to high."""
+    array = _floats(field, value)
+    if array.ndim != 1:
+        raise InputError(f"{field} must have one dimension (got {array.ndim})")
+    return numbers(field, array, array.shape, low, high)
+
+
+def _floats(field: str, value: Any) -> Floats:
+    try:
+        return np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{field} must hold numbers (got {shown(value)})") from None
 
 
 def counts(field: str, value: Any, shape: tuple[int, ...], low: int, high: int) -> Ints:

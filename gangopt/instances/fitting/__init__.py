@@ -1,5 +1,5 @@
-"""From measurements to what a decision needs: loss curves, speed functions, stragglers and data chunks.
+"""Fits to measurements of jobs: loss curves, speed functions, stragglers and data chunks.
 
-Logs are read by `tables`, checked in `loss_log` and `speed_samples`, fitted in `loss` and `speed`; `probes` says which
-pairs to measure next, `jobs` puts fitted functions into allocation instances.
+Logs are read by `tables`, checked in `loss_log` and `speed_samples`, and fitted in `loss` and `speed`. `probes` selects
+the pairs to measure next; `jobs` writes fitted functions to allocation instances.
 """

@@ -1,4 +1,4 @@
-"""Which worker reads which chunk of the training data, after the number of workers has changed."""
+"""Assignment of training-data chunks to workers after their number has changed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ChunkAssignment:
     Attributes
     ----------
     owners : tuple of int
-        Worker that reads each chunk, shape (C,).
+        Worker of each chunk, shape (C,).
     moved : tuple of int
-        Chunks whose owner is another than before, ascending.
+        Chunks with a new owner, ascending.
     """
 
     owners: tuple[int, ...]
@@ -32,38 +32,37 @@ class ChunkAssignment:
 
 
 def reassign_chunks(owners: Sequence[int | None], workers: Sequence[int]) -> ChunkAssignment:
-    r"""Deal chunks of equal size to the workers that run now, equal within one chunk, moving as few as possible.
+    r"""Assign chunks of equal size evenly to the current workers and move as few as possible.
 
     With C chunks and w workers, :math:`C \bmod w` workers get :math:`\lceil C/w \rceil` chunks and the others
-    :math:`\lfloor C/w \rfloor`. The larger shares go to the workers that hold most chunks now, among equals to the
-    first in `workers`. A worker keeps its lowest chunks up to its share. What remains (chunks of workers that are
-    gone, of nobody, and those above a share) is dealt in ascending order round-robin: to the workers in the order
-    given, one chunk each, round after round, passing by those whose share is full.
+    :math:`\lfloor C/w \rfloor`. The larger shares go to the workers with the most chunks, in case of ties to
+    the first in `workers`. A worker keeps its lowest chunks up to its share. The other chunks (of former workers,
+    without owner, or above a share) are assigned round robin in ascending order to workers whose share is not full.
 
-    No assignment that is equal within one chunk moves fewer: a worker keeps at most the smaller of what it holds and
-    its share, and the rule gives the larger shares to those that can keep a chunk more by it.
+    No other even assignment moves fewer chunks: a worker keeps at most the minimum of its chunks and its share, and the
+    larger shares go to those that can keep one more chunk.
 
     Parameters
     ----------
     owners : sequence of int or None
-        Worker that reads each chunk now; None for a chunk of nobody, shape (C,).
+        Current worker of each chunk, or None; shape (C,).
     workers : sequence of int
-        The workers that run now, all different, at least one.
+        Workers that run now, at least one, without duplicates.
 
     Raises
     ------
     InputError
-        If there is no worker, or one stands twice.
+        If there are no workers or duplicates.
 
     References
     ----------
     Optimus (EuroSys'18), section 5.1.
     """
     if not workers:
-        raise InputError("workers: empty, at least one is needed to read the chunks")
+        raise InputError("workers must not be empty")
     repeated = [worker for worker, times in Counter(workers).items() if times > 1]
     if repeated:
-        raise InputError(f"workers: {repeated[0]} stands {Counter(workers)[repeated[0]]} times, once is allowed")
+        raise InputError(f"workers: duplicate worker {repeated[0]}")
     shares = _shares(owners, workers)
     dealt: list[int | None] = []
     for owner in owners:
@@ -80,7 +79,7 @@ def reassign_chunks(owners: Sequence[int | None], workers: Sequence[int]) -> Chu
 def _shares(owners: Sequence[int | None], workers: Sequence[int]) -> dict[int, int]:
     held = Counter(owner for owner in owners if owner is not None)
     low, larger = divmod(len(owners), len(workers))
-    # sorted() is stable, so that equal holders stay in the order given
+    # sorted() is stable, so ties keep the given order
     favoured = sorted(workers, key=lambda worker: -held[worker])[:larger]
     shares = dict.fromkeys(workers, low)
     for worker in favoured:
@@ -89,6 +88,6 @@ def _shares(owners: Sequence[int | None], workers: Sequence[int]) -> dict[int, i
 
 
 def _round_robin(room: dict[int, int], workers: Sequence[int]) -> list[int]:
-    """Return the receivers of the chunks that are left, the last one first."""
+    """Return the receivers of the remaining chunks in reverse order."""
     queue = [(turn, place, worker) for place, worker in enumerate(workers) for turn in range(room[worker])]
     return [worker for _, _, worker in sorted(queue, reverse=True)]

@@ -26,7 +26,7 @@ def to_speed_arrays(fits: Sequence[SpeedFit]) -> tuple[tuple[str, ...], Floats, 
     Parameters
     ----------
     fits : sequence of SpeedFit
-        One fit a job.
+        One fit per job.
     """
     theta = np.zeros((len(fits), THETA_COLUMNS))
     for row, fit in zip(theta, fits, strict=True):
@@ -54,17 +54,17 @@ def to_job(
     fit : SpeedFit
         Its fitted speed.
     steps : float
-        Q, steps left.
+        Remaining steps Q.
     worker : dict of str to float
         Demand of one worker by resource, in the resource's unit.
     parameter_server : dict of str to float
         Demand of one parameter server by resource.
     max_workers : int
-        Largest w, tasks.
+        Largest number of workers w.
     max_ps : int
-        Largest p, tasks.
+        Largest number of parameter servers p.
     progress : float, optional
-        Part of the steps that is done, 0 to 1.
+        Share of the steps that are done, from 0 to 1.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def to_job(
     Raises
     ------
     InputError
-        If a value is not allowed in an allocation file; names the field.
+        If a value is invalid in an allocation file; the message gives the field.
     """
     from gangopt.base.document import validate
     from gangopt.instances.allocation.document import Job
@@ -94,31 +94,31 @@ def to_job(
 
 
 def speed_fields(fit: SpeedFit) -> dict[str, Any]:
-    """Return the fields of an allocation job that a fitted speed sets, as JSON values."""
+    """Return the fields of an allocation job for a fitted speed, as JSON values."""
     return {"mode": fit.mode, "theta": list(fit.theta), "batch": fit.batch, "table": None}
 
 
 def put_job(document: AllocationDocument, label: str, fields: dict[str, Any]) -> AllocationDocument:
-    """Return an allocation file with a job's fields replaced, or with a new job at its end.
+    """Return an allocation file with changed fields of a job, or with a new job at the end.
 
     Parameters
     ----------
     document : AllocationDocument
-        The file.
+        Content of the file.
     label : str
-        Name of the job to change; a job of another name is added.
+        Name of the job to change, or of a new job.
     fields : dict of str to object
-        Entries of the job to set; a new job needs all of them.
+        Fields to set; all required ones for a new job.
 
     Returns
     -------
     AllocationDocument
-        Checked whole: it makes an instance.
+        The changed file, from which a valid instance can be made.
 
     Raises
     ------
     InputError
-        If the job is new and a field is missing, or the instance would be defective.
+        If a field of a new job is missing, or the instance is invalid.
     """
     from gangopt.base.document import validate
     from gangopt.instances.allocation.document import AllocationDocument
@@ -129,7 +129,9 @@ def put_job(document: AllocationDocument, label: str, fields: dict[str, Any]) ->
         known = ", ".join(job["label"] for job in record["jobs"][:5])
         missing = [name for name in ("steps", "mode", "worker") if name not in fields]
         if missing:
-            raise InputError(f"job {label!r} is not in the file ({known}); a new job needs {', '.join(missing)} too")
+            raise InputError(
+                f"job {label!r} is not in the file ({known}); a new job also requires {', '.join(missing)}"
+            )
         record["jobs"].append({"label": label, **fields})
     else:
         record["jobs"][place] |= fields

@@ -1,4 +1,4 @@
-"""Loss curve of a training job, fitted to recorded losses, and the steps that are left until it has converged."""
+"""Fits of loss curves of training jobs to recorded losses, and the remaining steps until convergence."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats
 from gangopt.instances.fitting.loss_log import (
@@ -22,17 +23,17 @@ __all__ = ["DEFAULT_EPOCHS", "DEFAULT_THRESHOLD", "LossFit", "fit_loss"]
 
 
 DEFAULT_THRESHOLD, DEFAULT_EPOCHS = 0.05, 10
-"""A job has converged when its normalised loss changes by at most 0.05 in 10 epochs (the public code's numbers)."""
+"""A job has converged when its normalised loss changes by at most 0.05 in 10 epochs, as in the public code."""
 
 MAX_POINTS = 2_000
 LEAST_F = 10.0
-"""Least F statistic of the curve against a constant at which losses count as falling."""
+"""Smallest F statistic of the curve against a constant at which losses count as decreasing."""
 
 RISE_SHARE, RISE_ERRORS = 0.1, 4.0
-"""A rise counts if it exceeds this share of the fall before it and this many of its standard errors."""
+"""A rise is significant if it exceeds this share of the fall before it and this multiple of its standard error."""
 
 SHAPE_LOW, SHAPE_HIGH, SHAPES = 1e-6, 1e4, 121
-"""Search range of the shape c in units of the last step, and the points of its first, logarithmic grid."""
+"""Search range of the shape c in units of the last step, and the number of points of the logarithmic grid."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,15 @@ class LossFit:
     Attributes
     ----------
     b0 : float
-        Fitted coefficient, per step, above 0.
+        Fitted coefficient per step, > 0.
     b1 : float
-        Fitted coefficient, above 0.
+        Fitted coefficient, > 0.
     b2 : float
-        Fitted coefficient, normalised loss that the curve falls to, at least 0.
+        Fitted limit of the normalised loss, at least 0.
     scale : float
-        L, largest recorded loss, in the unit of the losses.
+        Largest recorded loss L, in the unit of the losses.
     steps_per_epoch : float
-        N.
+        Steps in an epoch N.
     last_step : float
         Last recorded step.
     points : int
@@ -60,11 +61,11 @@ class LossFit:
     used_points : int
         Number of points that were fitted, after decimation.
     rmse : float
-        Root of the mean squared difference to the fitted points, in normalised loss.
+        Root mean squared difference to the fitted points, in normalised loss.
     explained : float
         Share of the variance of the fitted points that the curve explains, at most 1.
     warnings : tuple of str
-        What makes the fit doubtful, each `name: sentence`.
+        Reasons to doubt the fit, each `name: sentence`.
     """
 
     b0: float
@@ -85,7 +86,7 @@ class LossFit:
         return self.scale * (1 / (self.b0 * steps + self.b1) + self.b2)
 
     def converges_at(self, threshold: float = DEFAULT_THRESHOLD, epochs: float = DEFAULT_EPOCHS) -> int:
-        r"""Return the first step at which the loss has changed by at most a threshold in the epochs before it.
+        r"""Return the first step before which the loss has changed by at most a threshold in some epochs.
 
         .. math:: \min \{ K \ge W : (l(K - W) - l(K)) / L \le \delta \}, \quad W = E N
 
@@ -94,9 +95,9 @@ class LossFit:
         Parameters
         ----------
         threshold : float, optional
-            Delta, in normalised loss (a share of the largest recorded loss), 1e-9 to below 1.
+            Threshold delta in normalised loss (a share of the largest recorded loss), >= 1e-9 and < 1.
         epochs : float, optional
-            E, 1e-9 to 1e9.
+            Number of epochs E, from 1e-9 to 1e9.
 
         Returns
         -------
@@ -104,17 +105,16 @@ class LossFit:
             Steps since the start of the job.
         """
         if not 1e-9 <= threshold < 1:
-            raise InputError(f"threshold: {threshold:g}, 1e-9 to below 1 is needed (a share of the largest loss)")
-        if not 1e-9 <= epochs <= 1e9:
-            raise InputError(f"epochs: {epochs:g}, 1e-9 to 1e9 is needed")
+            raise InputError(f"threshold must be >= 1e-9 and < 1, a share of the largest loss (got {threshold:g})")
+        checks.number("epochs", epochs, 1e-9, 1e9)
         window = epochs * self.steps_per_epoch
         change = self.b0 * window
         x = 2 / threshold / (1 + math.sqrt(1 + 4 / (change * threshold)))
-        # a rounding error must not push a step that is exactly at the threshold to the next whole number
+        # a rounding error must not move a step that is exactly at the threshold to the next integer
         return math.ceil((window + max(0.0, (x - self.b1) / self.b0)) * (1 - 1e-12))
 
     def steps_left(self, threshold: float = DEFAULT_THRESHOLD, epochs: float = DEFAULT_EPOCHS) -> int:
-        """Return the steps from the last recorded one until convergence, 0 if it is past; see `converges_at`."""
+        """Return the remaining steps from the last recorded one until convergence; see `converges_at`."""
         return max(0, math.ceil(self.converges_at(threshold, epochs) - self.last_step))
 
 
@@ -123,38 +123,39 @@ def fit_loss(log: LossLog, max_points: int = MAX_POINTS) -> LossFit:
 
     The curve is :math:`l(k) = 1/(b_0 k + b_1) + b_2` on losses divided by the largest recorded one, all coefficients
     at least 0. Written as :math:`a\,c/(k + c) + b_2` with :math:`a = 1/b_1, c = b_1/b_0` it is linear in
-    :math:`(a, b_2)` once c is fixed. So NNLS gives the best :math:`(a, b_2)` for every c, and a search over the one
-    number c, a logarithmic grid and then Brent's method around its best point, gives the least sum of squared
-    differences *of the losses*. No reciprocal of a noisy loss is taken, every point has weight 1.
+    :math:`(a, b_2)` once c is fixed. So NNLS gives the best :math:`(a, b_2)` for every c, and a search over c, on a
+    logarithmic grid and then with Brent's method around its best point, minimises the sum of squared differences of the
+    *losses*. Reciprocals of noisy losses are avoided; all points have weight 1.
 
     Parameters
     ----------
     log : LossLog
-        The recorded losses.
+        Recorded losses.
     max_points : int, optional
-        Points above which averages of epochs are fitted instead, at least 6.
+        Largest number of points to fit, at least 6; longer logs are averaged over epochs.
 
     Raises
     ------
     InputError
-        If the losses do not fall, rise again, or fall by no more than their noise: no such curve describes them.
+        If the losses do not decrease, increase again, or decrease by no more than their noise.
 
     References
     ----------
     Optimus (EuroSys'18), section 3.1, eqn 1.
     """
-    if max_points < MIN_POINTS:
-        raise InputError(f"max_points: {max_points}, at least {MIN_POINTS} is needed")
+    checks.integer("max_points", max_points, MIN_POINTS)
     outliers = find_outliers(log)
     if 2 * int(outliers.sum()) > outliers.size:
-        raise InputError(f"the losses do not fall: the window rule rejects {outliers.sum()} of {outliers.size} points")
+        raise InputError(
+            f"the losses do not decrease: the window rule rejects {outliers.sum()} of {outliers.size} points"
+        )
     scale = float(log.losses.max())
     _check_no_rise(log.steps, log.losses / scale)
     cleaned = replace_outliers(log.losses, outliers) / scale
     steps, losses = decimate(log.steps, cleaned, log.epoch_steps, max_points)
     if steps.size < MIN_POINTS:
         raise InputError(
-            f"{steps.size} epochs in {log.steps.size} points, at least {MIN_POINTS} are needed; "
+            f"the log must have at least {MIN_POINTS} epochs (got {steps.size} in {log.steps.size} points); "
             "steps_per_epoch may be too large"
         )
     horizon = float(steps[-1])
@@ -187,7 +188,7 @@ def _solve(shape: float, x: Floats, losses: Floats) -> tuple[Floats, float]:
 
 
 def _search(x: Floats, losses: Floats) -> tuple[float, float, float]:
-    """Return the shape c in units of the last step, the level a and the floor b2 of least squared error."""
+    """Return the shape c in units of the last step, the level a and the floor b2 with the smallest squared error."""
     from scipy.optimize import minimize_scalar
 
     grid = np.linspace(math.log(SHAPE_LOW), math.log(SHAPE_HIGH), SHAPES)
@@ -207,35 +208,35 @@ def _search(x: Floats, losses: Floats) -> tuple[float, float, float]:
 
 
 def _check_no_rise(steps: Floats, losses: Floats) -> None:
-    """Refuse recorded losses that end clearly above their lowest stretch, by the medians of up to eight stretches.
+    """Refuse losses that end clearly above their minimum, by the medians of up to eight sections.
 
-    The losses are the recorded ones, because the window rule would flatten a rise; medians, because of its outliers.
+    Recorded losses are used, because the window rule would flatten a rise, and medians because of the outliers.
     """
     parts = np.array_split(np.arange(losses.size), min(8, losses.size // 3))
     middles = np.array([np.median(losses[part]) for part in parts])
     low = int(np.argmin(middles))
     rise, fall = middles[-1] - middles[low], middles[0] - middles[low]
-    # successive differences measure the noise whatever the trend is; 1.48 and 1.25 make medians comparable with
+    # successive differences measure the noise independently of the trend; 1.48 and 1.25 make medians comparable with
     # standard deviations and standard errors of normal noise
     noise = 1.48 * float(np.median(np.abs(np.diff(losses)))) / math.sqrt(2)
     error = 1.25 * noise * math.sqrt(1 / parts[-1].size + 1 / parts[low].size)
     if rise > RISE_SHARE * fall and rise > RISE_ERRORS * error:
         raise InputError(
-            f"the losses rise: {middles[low]:.4g} of the largest in steps {steps[parts[low][0]]:g} to "
-            f"{steps[parts[low][-1]]:g}, {middles[-1]:.4g} from step {steps[parts[-1][0]]:g} on; a curve only falls"
+            f"the losses increase: {middles[low]:.4g} of the largest in steps {steps[parts[low][0]]:g} to "
+            f"{steps[parts[low][-1]]:g}, {middles[-1]:.4g} from step {steps[parts[-1][0]]:g} on"
         )
 
 
 def _check_fall(losses: Floats, curve: Floats, level: float) -> float:
-    """Return the explained share of the variance; refuse a curve that is no better than a constant."""
+    """Return the explained share of the variance, and refuse curves that are no better than a constant."""
     total = float(np.sum((losses - losses.mean()) ** 2))
     left = float(np.sum((losses - curve) ** 2))
     if level <= 0 or curve[0] - curve[-1] <= 1e-4 * curve[0] or total <= left:
-        raise InputError("the losses do not fall: the best curve is a constant, so no convergence can be predicted")
+        raise InputError("the losses do not decrease: the best curve is a constant, so convergence cannot be predicted")
     statistic = (total - left) / 2 / max(left / (losses.size - 3), 1e-300)
     if statistic < LEAST_F:
         raise InputError(
-            f"the losses fall by no more than their noise (F = {statistic:.3g}, at least {LEAST_F:g} is needed): "
+            f"the losses decrease by no more than their noise (F must be >= {LEAST_F:g}, got {statistic:.3g}); "
             "record more steps"
         )
     return 1 - left / total
@@ -244,19 +245,17 @@ def _check_fall(losses: Floats, curve: Floats, level: float) -> float:
 def _warnings(residuals: Floats, floor: float) -> tuple[str, ...]:
     found = []
     if floor <= 0:
-        found.append("no-floor: b2 is 0, the losses have not flattened yet, so the steps left are uncertain")
+        found.append("no-floor: b2 is 0, the losses have not flattened yet, so the remaining steps are uncertain")
     if _too_few_runs(residuals):
-        found.append(
-            "systematic: the losses leave the curve on one side for long stretches, so it describes them badly"
-        )
+        found.append("systematic: the losses stay on one side of the curve for long, so the fit is poor")
     return tuple(found)
 
 
 def _too_few_runs(residuals: Floats) -> bool:
-    """Return whether the signs of the residuals change far too seldom.
+    """Return whether the signs of the residuals change much too rarely.
 
-    Wald-Wolfowitz runs test, z below -4, and fewer than three quarters of the runs that independent residuals have:
-    the window rule itself, which rejects by comparison with neighbours, makes runs of a long log slightly rarer.
+    The criteria are z < -4 in the Wald-Wolfowitz runs test, and fewer than three quarters of the runs of independent
+    residuals, since the window rule, which compares with neighbours, slightly reduces the number of runs of long logs.
     """
     if float(np.abs(residuals).max()) < 1e-6:
         return False

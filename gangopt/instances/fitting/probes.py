@@ -1,4 +1,4 @@
-"""Which pairs (p, w) to measure next, so that the fitted speed function becomes as certain as possible."""
+"""Selection of the pairs (p, w) to measure next, which reduce the uncertainty of a fitted speed function most."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats, Ints
 from gangopt.instances.fitting.speed import Mode, check_mode, terms
@@ -15,38 +16,37 @@ __all__ = ["DEFAULT_MAX_TASKS", "admissible_pairs", "next_probes"]
 
 
 DEFAULT_MAX_TASKS = 40
-"""Containers of the paper's example cluster: 780 pairs."""
+"""Number of containers in the example cluster of the paper, which gives 780 pairs."""
 
 MAX_PAIRS, MAX_PROBES = 2_000_000, 1_000
 RIDGE = 1e-9
-"""Weight of the information that is assumed before the first measurement, so that the matrix has an inverse."""
+"""Weight of the information assumed before the first measurement, which makes the matrix invertible."""
 
 
 def admissible_pairs(max_tasks: int, max_ps: int | None = None, max_workers: int | None = None) -> Ints:
-    """Return the pairs with p + w <= max_tasks, fewest tasks first, among equals the lowest p first.
+    """Return the pairs with p + w <= max_tasks, sorted by p + w, then by p.
 
     Parameters
     ----------
     max_tasks : int
-        Most tasks together, 2 or more.
+        Largest number of tasks p + w, at least 2.
     max_ps : int or None, optional
-        Most parameter servers; None for no limit of their own.
+        Largest number of parameter servers; None means no separate limit.
     max_workers : int or None, optional
-        Most workers; None for no limit of their own.
+        Largest number of workers; None means no separate limit.
 
     Returns
     -------
     array
         Columns p and w, shape (n, 2).
     """
-    if not 2 <= max_tasks <= MAX_PAIRS:
-        raise InputError(f"max_tasks: {max_tasks}, 2 to {MAX_PAIRS:,} is allowed")
+    checks.integer("max_tasks", max_tasks, 2, MAX_PAIRS)
     for name, limit in (("max_ps", max_ps), ("max_workers", max_workers)):
-        if limit is not None and limit < 1:
-            raise InputError(f"{name}: {limit}, 1 or more is needed")
+        if limit is not None:
+            checks.integer(name, limit, 1)
     P, W = min(max_ps or max_tasks, max_tasks - 1), min(max_workers or max_tasks, max_tasks - 1)
     if P * W > MAX_PAIRS:
-        raise InputError(f"max_tasks: up to {P:,} x {W:,} pairs, at most {MAX_PAIRS:,} are looked at")
+        raise InputError(f"max_tasks: {P:,} x {W:,} pairs exceed the limit of {MAX_PAIRS:,}")
     p, w = (grid.ravel() for grid in np.mgrid[1 : P + 1, 1 : W + 1])
     inside = p + w <= max_tasks
     order = np.lexsort((p[inside], p[inside] + w[inside]))
@@ -64,43 +64,42 @@ def next_probes(
     max_ps: int | None = None,
     max_workers: int | None = None,
 ) -> tuple[tuple[int, int], ...]:
-    r"""Return the pairs to measure next: one after the other the one whose predicted relative error varies most.
+    r"""Select pairs to measure next, each with the largest variance of the predicted relative error.
 
     With x(p, w) the row of the weighted fit (the terms of 1/f divided by 1/f) and X the sum of :math:`x x^T` over the
     measured pairs, the variance of the predicted relative error at a pair is proportional to :math:`x^T X^{-1} x`. The
-    pair with the largest one is also the one that increases det X most, because
-    :math:`\det(X + x x^T) = \det X\,(1 + x^T X^{-1} x)`: the greedy D-optimal design. A pair is chosen once, and none
-    that is measured. Ties (nine digits) go to the fewest tasks p + w, then to the fewest parameter servers.
+    pair with the largest variance also increases det X most, because
+    :math:`\det(X + x x^T) = \det X\,(1 + x^T X^{-1} x)`: this is the greedy D-optimal design. Only unmeasured pairs
+    are selected, each once. Ties (to nine digits) go to the smallest p + w, then to the smallest p.
 
     Parameters
     ----------
     mode : Mode
         `async` or `sync`.
     measured : sequence of tuple of int
-        Pairs (p, w) that are measured; may be empty.
+        Measured pairs (p, w); may be empty.
     count : int, optional
-        Pairs wanted, 0 to 1,000; fewer are returned if no more are admissible.
+        Number of pairs, from 0 to 1,000; fewer are returned if no more are admissible.
     batch : float or None, optional
-        M, for `sync`.
+        Samples in the global batch M, for `sync`.
     theta : sequence of float or None, optional
-        Fitted coefficients, seconds; None weighs every term alike on average over the admissible pairs.
+        Fitted coefficients in s; None gives all terms the same mean over the admissible pairs.
     max_tasks : int, optional
-        Most tasks p + w.
+        Largest number of tasks p + w.
     max_ps : int or None, optional
-        Most parameter servers; None for no limit of their own.
+        Largest number of parameter servers; None means no separate limit.
     max_workers : int or None, optional
-        Most workers; None for no limit of their own.
+        Largest number of workers; None means no separate limit.
 
     Returns
     -------
     tuple of (p, w)
-        In the order of choice.
+        Selected pairs in order of selection.
     """
     check_mode(mode, batch)
-    if not 0 <= count <= MAX_PROBES:
-        raise InputError(f"count: {count} probes, 0 to {MAX_PROBES:,} is allowed")
+    checks.integer("count", count, 0, MAX_PROBES, "probes")
     if theta is not None and len(theta) != THETA_COUNT[mode]:
-        raise InputError(f"theta: {len(theta)} coefficients, mode {mode} has {THETA_COUNT[mode]}")
+        raise InputError(f"theta must have {THETA_COUNT[mode]} coefficients in mode {mode} (got {len(theta)})")
     pairs = admissible_pairs(max_tasks, max_ps, max_workers)
     columns = terms(mode, batch, pairs[:, 0], pairs[:, 1])
     scale = columns.mean(axis=0)

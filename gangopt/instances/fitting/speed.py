@@ -1,4 +1,4 @@
-"""Speed functions of a parameter-server job, fitted to measured speeds by non-negative least squares."""
+"""Fits of speed functions of a parameter-server job to measured speeds by non-negative least squares."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats, Ints
 from gangopt.instances.fitting.speed_functions import THETA_COUNT, async_step_seconds, speed, sync_step_seconds
@@ -18,14 +19,12 @@ __all__ = ["PredictionError", "SpeedFit", "fit_speed", "prediction_error"]
 Mode = Literal["async", "sync"]
 
 RANK_TOLERANCE = 1e-9
-"""Singular values below this share of the largest count as 0."""
+"""Ratio to the largest singular value below which others count as 0."""
 
 ILL_CONDITIONED = 1e4
-"""Ratio of the largest singular value to the smallest at which the fit carries a warning."""
+"""Ratio of the largest to the smallest singular value above which a fit has a warning."""
 
-UNDETERMINED = (
-    "the measured pairs determine only {rank} of {count} coefficients (mode {mode}); add pairs such as {more}"
-)
+UNDETERMINED = "the measured pairs determine only {rank} of {count} coefficients (mode {mode}); add pairs, e.g. {more}"
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,9 @@ class PredictionError:
     Attributes
     ----------
     mean : float
-        Average over the samples, share.
+        Mean over the samples, as a share.
     max : float
-        Largest over the samples, share.
+        Maximum over the samples, as a share.
     samples : int
         Number of samples.
     """
@@ -56,21 +55,21 @@ class SpeedFit:
     mode : Mode
         `async` (eqn 3) or `sync` (eqn 4).
     theta : tuple of float
-        Coefficients in the order of the equation, seconds, at least 0: 4 for async, 5 for sync.
+        Coefficients in s in the order of the equation, at least 0: 4 for async, 5 for sync.
     batch : float or None
-        M, samples in the global batch; None for async.
+        Samples in the global batch M; None for async.
     samples : int
         Number of measurements.
     pairs : int
         Number of distinct pairs (p, w).
     residual : float
-        Root of the mean squared relative error of the seconds for one step, share.
+        Root mean squared relative error of the time of a step, as a share.
     error : PredictionError
-        Relative error of the speed on the measurements that were fitted.
+        Relative error of the speed on the fitted measurements.
     condition : float
-        Largest over smallest singular value of the weighted, column-scaled design.
+        Ratio of the largest to the smallest singular value of the weighted, column-scaled design matrix.
     warnings : tuple of str
-        What makes the fit doubtful, each `name: sentence`.
+        Reasons to doubt the fit, each `name: sentence`.
     """
 
     mode: Mode
@@ -89,43 +88,43 @@ class SpeedFit:
 
 
 def check_mode(mode: str, batch: float | None) -> None:
-    """Refuse an unknown mode, a `sync` without a batch size and an `async` with one.
+    """Check that the mode is known, and that there is a batch size if and only if it is `sync`.
 
     Parameters
     ----------
     mode : str
         `async` or `sync`.
     batch : float or None
-        M, samples in the global batch, or None.
+        Samples in the global batch M, or None.
     """
     if mode not in ("async", "sync"):
-        raise InputError(f"mode: {mode!r}, allowed: async, sync")
+        raise InputError(f"mode must be async or sync (got {mode!r})")
     if mode == "async" and batch is not None:
-        raise InputError(f"batch: {batch:g} given for mode async, whose speed does not depend on it")
+        raise InputError(f"batch must be None in mode async, whose speed does not depend on it (got {batch:g})")
     if mode == "sync" and batch is None:
-        raise InputError("batch: missing, mode sync needs the samples in the global batch")
-    if batch is not None and not 1e-6 <= batch <= 1e12:
-        raise InputError(f"batch: {batch:g}, a number of samples from 1e-6 to 1e12 is needed")
+        raise InputError("missing batch, the number of samples in the global batch, in mode sync")
+    if batch is not None:
+        checks.number("batch", batch, 1e-6, 1e12, "samples")
 
 
 def terms(mode: str, batch: float | None, parameter_servers: Ints, workers: Ints) -> Floats:
-    """Return the seconds for one step that a coefficient of one second contributes.
+    """Return the time of a step per unit of each coefficient.
 
     Parameters
     ----------
     mode : str
         `async` or `sync`.
     batch : float or None
-        M, for `sync`.
+        Samples in the global batch M, for `sync`.
     parameter_servers : ndarray of int
-        P, shape (n,).
+        Numbers of parameter servers p, shape (n,).
     workers : ndarray of int
-        W, shape (n,).
+        Numbers of workers w, shape (n,).
 
     Returns
     -------
     array
-        Shape (n, coefficients); times theta it is the seconds for one step, 1 / f(p, w).
+        Matrix of shape (n, coefficients); its product with theta is the time of a step in s, 1 / f(p, w).
     """
     unit = np.eye(THETA_COUNT[mode])[:, :, None]
     p, w = parameter_servers.astype(np.float64), workers.astype(np.float64)
@@ -136,8 +135,8 @@ def terms(mode: str, batch: float | None, parameter_servers: Ints, workers: Ints
 def fit_speed(samples: SpeedSamples, mode: Mode, batch: float | None = None) -> SpeedFit:
     r"""Fit the speed function of a mode to measured speeds by non-negative least squares.
 
-    The seconds for one step, 1/f, are linear in the coefficients. Each measurement's row is divided by its measured
-    seconds, so that relative errors count alike at fast and slow pairs:
+    The time of a step, 1/f, is linear in the coefficients. The row of each measurement is divided by the measured time,
+    so that relative errors have the same weight at fast and slow pairs:
 
     .. math:: \min_{\theta \ge 0} \sum_i \left( s_i \cdot \frac{1}{f_\theta(p_i, w_i)} - 1 \right)^2
 
@@ -148,13 +147,13 @@ def fit_speed(samples: SpeedSamples, mode: Mode, batch: float | None = None) -> 
     mode : Mode
         `async` (eqn 3, four coefficients) or `sync` (eqn 4, five).
     batch : float or None, optional
-        M, samples in the global batch; for `sync` only.
+        Samples in the global batch M; only for `sync`.
 
     Raises
     ------
     InputError
-        If there are fewer distinct pairs than coefficients, or the pairs cannot tell the coefficients apart; says
-        how many are missing, or which pairs would help.
+        If there are fewer distinct pairs than coefficients, or the pairs do not determine the coefficients; the message
+        gives the number of missing pairs, or pairs that would help.
 
     References
     ----------
@@ -166,8 +165,8 @@ def fit_speed(samples: SpeedSamples, mode: Mode, batch: float | None = None) -> 
     count, pairs = THETA_COUNT[mode], samples.pairs
     if len(pairs) < count:
         raise InputError(
-            f"{len(samples.speeds)} samples of {len(pairs)} distinct pairs (p, w), mode {mode} has {count} "
-            f"coefficients: at least {count} distinct pairs are needed, {count - len(pairs)} more"
+            f"samples must have at least {count} distinct pairs (p, w), the number of coefficients in mode {mode} "
+            f"(got {len(pairs)} in {len(samples.speeds)} samples)"
         )
     rows = terms(mode, batch, samples.parameter_servers, samples.workers) * samples.speeds[:, None]
     scale = np.linalg.norm(rows, axis=0)
@@ -175,7 +174,7 @@ def fit_speed(samples: SpeedSamples, mode: Mode, batch: float | None = None) -> 
     scaled, residual = nnls(rows / scale, np.ones(len(rows)))
     theta = scaled / scale
     if not np.isfinite(theta).all() or not theta.any():
-        raise InputError("speeds: too far apart in magnitude to be fitted together")
+        raise InputError("speeds differ too much in magnitude for a common fit")
     return SpeedFit(
         mode=mode,
         theta=tuple(theta.tolist()),
@@ -202,7 +201,7 @@ def _condition(rows: Floats, mode: Mode, batch: float | None, samples: SpeedSamp
 
 
 def _relative_error(ratios: Floats) -> PredictionError:
-    """Return the error of a speed, given fitted over measured seconds for one step."""
+    """Return the error of the speed, given ratios of fitted to measured times of a step."""
     errors = np.abs(1 / ratios - 1)
     return PredictionError(float(errors.mean()), float(errors.max()), errors.size)
 
@@ -210,19 +209,19 @@ def _relative_error(ratios: Floats) -> PredictionError:
 def _warnings(pairs: int, count: int, condition: float) -> tuple[str, ...]:
     found = []
     if pairs == count:
-        found.append(f"no-spare-pairs: {pairs} pairs for {count} coefficients, so the error on them says nothing")
+        found.append(f"no-spare-pairs: {pairs} pairs for {count} coefficients, so the error on them is meaningless")
     if condition > ILL_CONDITIONED:
-        found.append(f"ill-conditioned: the pairs hardly tell the coefficients apart (condition {condition:.2g})")
+        found.append(f"ill-conditioned: the pairs barely determine the coefficients (condition {condition:.2g})")
     return tuple(found)
 
 
 def prediction_error(fit: SpeedFit, held_out: SpeedSamples) -> PredictionError:
-    """Return the relative error of a fit on measurements that it has not seen.
+    """Return the relative error of a fit on other measurements.
 
     Parameters
     ----------
     fit : SpeedFit
-        Fitted on other samples.
+        Fit to other samples.
     held_out : SpeedSamples
         Measured speeds.
     """

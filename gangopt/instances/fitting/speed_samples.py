@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.types import Bools, Floats, Ints
 
@@ -19,21 +20,21 @@ SLOWEST, FASTEST = 1e-15, 1e15
 
 @dataclass(frozen=True, eq=False)
 class SpeedSamples:
-    """Speeds by pair (p, w); a pair that was measured repeatedly stands there repeatedly.
+    """Measured speeds by pair (p, w); pairs can be repeated.
 
     Attributes
     ----------
     parameter_servers : ndarray of int
-        P, tasks, 1 or more, shape (n,).
+        Numbers of parameter servers p, at least 1; shape (n,).
     workers : ndarray of int
-        W, tasks, 1 or more, shape (n,).
+        Numbers of workers w, at least 1; shape (n,).
     speeds : ndarray of float
-        Measured speed, steps per second, above 0, shape (n,).
+        Measured speeds in steps/s, > 0; shape (n,).
 
     Raises
     ------
     InputError
-        If a number is outside its range or the lengths differ; says field, index and value.
+        If a number is out of range or the lengths differ; the message gives field, index and value.
     """
 
     parameter_servers: Ints
@@ -43,19 +44,12 @@ class SpeedSamples:
     def __post_init__(self) -> None:
         servers = _counts("parameter_servers", self.parameter_servers)
         workers = _counts("workers", self.workers)
-        try:
-            speeds = np.array(self.speeds, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("speeds: numbers are needed") from None
+        speeds = checks.vector("speeds", self.speeds, SLOWEST, FASTEST)
         if not servers.shape == workers.shape == speeds.shape or not speeds.size:
             raise InputError(
-                f"speeds: {speeds.size} given for {servers.size} and {workers.size} counts; as many of each, "
-                "and at least one, are needed"
+                "speeds, parameter_servers and workers must have the same length >= 1 "
+                f"(got {speeds.size}, {servers.size} and {workers.size})"
             )
-        broken = np.flatnonzero(~((speeds >= SLOWEST) & (speeds <= FASTEST)))
-        if broken.size:
-            i = int(broken[0])
-            raise InputError(f"speeds[{i}]: {speeds[i]:g} steps/s, {SLOWEST:g} to {FASTEST:g} is allowed")
         for field, array in (("parameter_servers", servers), ("workers", workers), ("speeds", speeds)):
             array.flags.writeable = False
             object.__setattr__(self, field, array)
@@ -66,32 +60,32 @@ class SpeedSamples:
         return tuple(sorted(set(zip(self.parameter_servers.tolist(), self.workers.tolist(), strict=True))))
 
     def where(self, chosen: Bools) -> Self:
-        """Return the samples at which a mask of shape (n,) is true; at least one has to be."""
+        """Return the samples selected by a mask of shape (n,), at least one."""
         return type(self)(self.parameter_servers[chosen], self.workers[chosen], self.speeds[chosen])
 
     def split(self, share: float, seed: int = 0) -> tuple[Self, Self]:
-        """Return the samples to fit on and those held out: whole pairs, drawn at random.
+        """Split the samples at random into those to fit and those held out, by pairs.
 
         Parameters
         ----------
         share : float
-            Part of the distinct pairs to hold out, above 0 and below 1; rounded to whole pairs, at least one.
+            Share of the distinct pairs to hold out, > 0 and < 1; rounded to an integer number of pairs, at least one.
         seed : int, optional
-            Of numpy's default generator.
+            Seed of the random generator.
 
         Returns
         -------
         fitted : SpeedSamples
-            Samples to fit on; all repetitions of a pair are on the same side.
+            Samples to fit; repetitions of a pair are in the same part.
         held_out : SpeedSamples
             The others.
         """
         if not 0 < share < 1:
-            raise InputError(f"share: {share:g} of the pairs held out, above 0 and below 1 is needed")
+            raise InputError(f"share must be > 0 and < 1 (got {share:g})")
         pairs = self.pairs
         count = max(1, round(share * len(pairs)))
         if count == len(pairs):
-            raise InputError(f"share: {share:g} of {len(pairs)} pairs held out leaves none to fit")
+            raise InputError(f"share must leave pairs to fit (got {share:g} of {len(pairs)} pairs)")
         drawn = {pairs[i] for i in np.random.default_rng(seed).permutation(len(pairs))[:count].tolist()}
         own = zip(self.parameter_servers.tolist(), self.workers.tolist(), strict=True)
         out = np.array([pair in drawn for pair in own])
@@ -99,14 +93,8 @@ class SpeedSamples:
 
 
 def _counts(field: str, values: object) -> Ints:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{field}: whole numbers are needed") from None
-    if array.ndim != 1:
-        raise InputError(f"{field}: {array.ndim} dimensions, one is needed")
-    broken = np.flatnonzero(~((array >= 1) & (array <= MAX_TASKS) & (array == np.floor(array))))
+    array = checks.vector(field, values, 1, MAX_TASKS)
+    broken = np.flatnonzero(array != np.floor(array))
     if broken.size:
-        i = int(broken[0])
-        raise InputError(f"{field}[{i}]: {array[i]:g}, a whole number from 1 to {MAX_TASKS:,} is needed")
+        checks.integer(f"{field}[{broken[0]}]", array[broken[0]], 1, MAX_TASKS)
     return array.astype(np.int64)

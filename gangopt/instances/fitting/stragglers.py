@@ -1,4 +1,4 @@
-"""Workers that hold their job back."""
+"""Detection of workers that slow down their job."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats
 
@@ -18,18 +19,18 @@ STRAGGLER_FACTOR = 0.5
 
 
 def async_stragglers(speeds: Sequence[float] | Floats, factor: float = STRAGGLER_FACTOR) -> tuple[int, ...]:
-    r"""Return the workers of an asynchronous job that are slower than a share of the median.
+    r"""Return the workers of an asynchronous job whose speed is below a share of the median.
 
     .. math:: v_i < \phi \cdot \operatorname{median}_j v_j
 
-    The median is over all workers, itself included; of an even number it is the mean of the middle two.
+    The median is over all workers, including the worker itself.
 
     Parameters
     ----------
     speeds : sequence of float or ndarray of float
-        V, each worker's own speed in steps per second, at least 0 (0: it has stopped), shape (w,).
+        Speed v of each worker in steps/s, at least 0 (0 if it has stopped); shape (w,).
     factor : float, optional
-        Phi, above 0 and at most 1.
+        Factor phi, > 0 and <= 1.
 
     Returns
     -------
@@ -41,44 +42,44 @@ def async_stragglers(speeds: Sequence[float] | Floats, factor: float = STRAGGLER
     Optimus (EuroSys'18), section 5.2.
     """
     values = _finite("speeds", speeds, 1)
-    _check_factor(factor)
+    checks.number("factor", factor, above=0, high=1)
     if not values.size:
         return ()
     return tuple(np.flatnonzero(values < factor * np.median(values)).tolist())
 
 
 def sync_step_times(arrivals: Sequence[Sequence[float]] | Floats) -> Floats:
-    r"""Return each worker's seconds for a step, read off the times at which its gradients arrive.
+    r"""Return the time of each step of each worker, from the arrival times of its gradients.
 
-    In synchronous training no worker begins step t before the gradients of all workers for step t - 1 are there. So
-    with :math:`a_{t,i}` the arrival of worker i's gradients of step t,
+    In synchronous training, no worker begins step t before the gradients of all workers for step t - 1 have arrived.
+    With :math:`a_{t,i}` the arrival of worker i's gradients of step t,
 
     .. math:: d_{t,i} = a_{t,i} - \max_j a_{t-1,j}
 
     Parameters
     ----------
     arrivals : sequence of sequence of float or ndarray of float
-        A, seconds on one clock (that of the parameter servers), shape (steps, w), two steps or more.
+        Times a in s on one clock (that of the parameter servers); shape (steps, w), at least two steps.
 
     Returns
     -------
     array
-        D, seconds, shape (steps - 1, w).
+        Times d in s, shape (steps - 1, w).
 
     Raises
     ------
     InputError
-        If gradients of a step arrive before the step before it is complete: the job is not synchronous.
+        If gradients of a step arrive before the previous step is complete, so the job is not synchronous.
     """
     times = _finite("arrivals", arrivals, 2)
     if len(times) < 2:
-        raise InputError(f"arrivals: {len(times)} steps, at least 2 are needed, the first only marks a beginning")
+        raise InputError(f"arrivals must have at least 2 steps (got {len(times)})")
     durations: Floats = times[1:] - times[:-1].max(axis=1, initial=0.0, keepdims=True)
     if (durations <= 0).any():
         t, i = (int(index) for index in np.argwhere(durations <= 0)[0])
         raise InputError(
-            f"arrivals[{t + 1}][{i}]: {times[t + 1, i]:g} s, not after the last arrival of the step before it "
-            f"({times[t].max():g} s); the workers are not synchronous"
+            f"arrivals[{t + 1}][{i}] must be > {times[t].max():g} s, the last arrival of the previous step "
+            f"(got {times[t + 1, i]:g} s); the workers are not synchronous"
         )
     return durations
 
@@ -93,16 +94,16 @@ def sync_stragglers(
 
     .. math:: \operatorname{median}_{t \in \text{last } T \text{ steps}} r_{t,i} < \phi
 
-    so one slow step, as of garbage collection, does not make a straggler.
+    so that one slow step, e.g. due to garbage collection, is not sufficient.
 
     Parameters
     ----------
     arrivals : sequence of sequence of float or ndarray of float
-        Seconds on one clock, shape (steps, w), two steps or more.
+        Times in s on one clock; shape (steps, w), at least two steps.
     window : int, optional
-        T, the latest steps that are looked at, 1 or more; fewer if fewer are recorded.
+        Number T of latest steps to consider, at least 1; fewer if fewer are recorded.
     factor : float, optional
-        Phi, above 0 and at most 1.
+        Factor phi, > 0 and <= 1.
 
     Returns
     -------
@@ -113,9 +114,8 @@ def sync_stragglers(
     ----------
     Optimus (EuroSys'18), section 5.2.
     """
-    if window < 1:
-        raise InputError(f"window: {window} steps, 1 or more is needed")
-    _check_factor(factor)
+    checks.integer("window", window, 1, unit="steps")
+    checks.number("factor", factor, above=0, high=1)
     times = _finite("arrivals", arrivals, 2)
     if not times.shape[1]:
         return ()
@@ -124,20 +124,15 @@ def sync_stragglers(
     return tuple(np.flatnonzero(np.median(relative, axis=0) < factor).tolist())
 
 
-def _finite(field: str, values: Any, dimensions: int) -> Floats:  # noqa: ANN401 - anything array-like
+def _finite(field: str, values: Any, dimensions: int) -> Floats:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{field}: a table of numbers without holes is needed") from None
+        raise InputError(f"{field} must hold numbers in rows of equal length") from None
     if array.ndim != dimensions:
-        raise InputError(f"{field}: {array.ndim} dimensions, {dimensions} are needed")
+        raise InputError(f"{field} must have {dimensions} dimensions (got {array.ndim})")
     broken = np.argwhere(~(np.isfinite(array) & (array >= 0)))
     if len(broken):
         place = "".join(f"[{int(index)}]" for index in broken[0])
-        raise InputError(f"{field}{place}: {array[tuple(broken[0])]:g}, a finite number of at least 0 is needed")
+        raise InputError(f"{field}{place} must be a finite number >= 0 (got {array[tuple(broken[0])]:g})")
     return array
-
-
-def _check_factor(factor: float) -> None:
-    if not 0 < factor <= 1:
-        raise InputError(f"factor: {factor:g}, above 0 and at most 1 is needed")

@@ -65,7 +65,7 @@ def test_no_equal_assignment_moves_fewer_chunks(owners, workers):
 
 @pytest.mark.parametrize(
     ("workers", "message"),
-    [([], "workers: empty, at least one"), ([1, 2, 1], "workers: 1 stands 2 times, once is allowed")],
+    [([], "workers must not be empty"), ([1, 2, 1], "workers: duplicate worker 1")],
 )
 def test_bad_workers_are_refused(workers, message):
     with pytest.raises(InputError, match=message):

@@ -105,7 +105,7 @@ def test_a_known_job_gets_the_fitted_speed_and_keeps_the_rest():
 
 def test_an_unknown_job_is_added_or_says_what_it_lacks():
     document = AllocationDocument.from_instance(TRUE_INSTANCE)
-    with pytest.raises(InputError, match=r"job 'c' is not in the file \(a, b\); a new job needs steps, worker too"):
+    with pytest.raises(InputError, match=r"job 'c' is not in the file \(a, b\); a new job also requires steps, worker"):
         put_job(document, "c", speed_fields(fitted("async")))
     job = to_job("c", fitted("async"), steps=7, **NEW)
     job.pop("label")

@@ -120,11 +120,11 @@ def test_convergence_by_counting():
 @pytest.mark.parametrize(
     ("threshold", "epochs", "message"),
     [
-        (0, 10, "threshold: 0, 1e-9 to below 1"),
-        (1, 10, "threshold: 1,"),
-        (float("nan"), 10, "threshold: nan"),
-        (0.1, 0, "epochs: 0, 1e-9 to 1e9"),
-        (0.1, float("inf"), "epochs: inf"),
+        (0, 10, r"threshold must be >= 1e-9 and < 1, a share of the largest loss \(got 0\)"),
+        (1, 10, r"threshold must be >= 1e-9 and < 1, a share of the largest loss \(got 1\)"),
+        (float("nan"), 10, r"threshold must be >= 1e-9 and < 1, a share of the largest loss \(got nan\)"),
+        (0.1, 0, r"epochs must be a number from 1e-9 to 1e9 \(got 0\)"),
+        (0.1, float("inf"), r"epochs must be a number from 1e-9 to 1e9 \(got inf\)"),
     ],
 )
 def test_bad_thresholds_are_refused(threshold, epochs, message):
@@ -138,12 +138,27 @@ NOISE = np.random.default_rng(3).standard_normal(60)
 @pytest.mark.parametrize(
     ("losses", "message"),
     [
-        (np.linspace(1, 2, 60), "do not fall: the window rule rejects 60 of 60"),
-        (np.full(60, 0.7), "do not fall: the best curve is a constant"),
-        (1 + 0.1 * NOISE, "the losses (do not fall|fall by no more than their noise)"),
-        (1 + 0.01 * (NOISE > 0) - 0.00012 * np.arange(60), "fall by no more than their noise"),
-        (np.concatenate([np.linspace(2, 1, 30), np.linspace(1, 1.5, 30)]), "do not fall|the losses rise"),
-        (np.concatenate([np.linspace(2, 1, 45), np.linspace(1, 1.2, 15)]), "the losses rise: 0.5"),
+        (np.linspace(1, 2, 60), "the losses do not decrease: the window rule rejects 60 of 60 points"),
+        (
+            np.full(60, 0.7),
+            "the losses do not decrease: the best curve is a constant, so convergence cannot be predicted",
+        ),
+        (
+            1 + 0.1 * NOISE,
+            r"the losses decrease by no more than their noise \(F must be >= 10, got 9\.03\); record more steps",
+        ),
+        (
+            1 + 0.01 * (NOISE > 0) - 0.00012 * np.arange(60),
+            r"the losses decrease by no more than their noise \(F must be >= 10, got 1\.83\); record more steps",
+        ),
+        (
+            np.concatenate([np.linspace(2, 1, 30), np.linspace(1, 1.5, 30)]),
+            r"the losses increase: 0\.5259 of the largest in steps 24 to 31, 0\.7241 from step 53 on",
+        ),
+        (
+            np.concatenate([np.linspace(2, 1, 45), np.linspace(1, 1.2, 15)]),
+            r"the losses increase: 0\.5227 of the largest in steps 39 to 45, 0\.5786 from step 53 on",
+        ),
     ],
 )
 def test_losses_that_cannot_be_such_a_curve_are_refused(losses, message):
@@ -159,9 +174,12 @@ def test_a_small_rise_within_the_noise_is_no_rise():
 
 def test_too_few_epochs_after_averaging_are_refused():
     k = np.arange(100.0)
-    with pytest.raises(InputError, match="5 epochs in 100 points, at least 6 are needed; steps_per_epoch"):
+    with pytest.raises(
+        InputError,
+        match=r"the log must have at least 6 epochs \(got 5 in 100 points\); steps_per_epoch may be too large",
+    ):
         fit_loss(LossLog(k, curve(k, *SEQ2SEQ), 20), max_points=50)
-    with pytest.raises(InputError, match="max_points: 5, at least 6"):
+    with pytest.raises(InputError, match="max_points must be an integer >= 6"):
         fit_loss(LossLog(k, curve(k, *SEQ2SEQ)), max_points=5)
 
 

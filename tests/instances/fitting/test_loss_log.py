@@ -14,20 +14,20 @@ FALLING = [8.0, 6.0, 5.0, 4.0, 3.5, 3.0, 2.8]
 @pytest.mark.parametrize(
     ("steps", "losses", "rate", "message"),
     [
-        (range(5), [5, 4, 3, 2, 1], None, "5 points, at least 6 are needed to fit a loss curve"),
-        (range(6), [5, 4, 3, 2, 1], None, "losses: 5 given for 6 steps"),
-        (range(7), [5, 4, float("nan"), 2, 1, 1, 1], None, r"losses\[2\]: nan, a number from 0 to 1e\+15 is needed"),
-        (range(7), [5, 4, 3, -2, 1, 1, 1], None, r"losses\[3\]: -2, a number"),
-        (range(7), [5, 4, 3, float("inf"), 1, 1, 1], None, r"losses\[3\]: inf, a number"),
-        ([0, 1, 2, 2, 3, 4, 5], FALLING, None, r"steps\[3\]: 2 after 2, steps have to increase"),
-        ([0, 1, 3, 2, 4, 5, 6], FALLING, None, r"steps\[3\]: 2 after 3, steps have to increase"),
-        ([-1, 1, 2, 3, 4, 5, 6], FALLING, None, r"steps\[0\]: -1, a number"),
-        (range(7), [0] * 7, None, "every loss is 0, so there is no curve to fit"),
-        (range(7), FALLING, 0.0, r"steps_per_epoch: 0, 1e-15 to 1e\+15 is allowed"),
-        (range(7), FALLING, float("nan"), "steps_per_epoch: nan"),
-        (range(7), ["a"] * 7, None, "losses: numbers are needed"),
-        ([range(7)], FALLING, None, "steps: 2 dimensions, one is needed"),
-        (np.arange(7) * 1e-20, FALLING, None, r"steps\[6\]: 6e-20, the last step has to be at least 1e-15"),
+        (range(5), [5, 4, 3, 2, 1], None, r"a loss curve must have at least 6 points \(got 5\)"),
+        (range(6), [5, 4, 3, 2, 1], None, r"losses must have length 6 like steps \(got 5\)"),
+        (range(7), [5, 4, float("nan"), 2, 1, 1, 1], None, r"losses\[2\] must be a number from 0 to 1e15 \(got nan\)"),
+        (range(7), [5, 4, 3, -2, 1, 1, 1], None, r"losses\[3\] must be a number from 0 to 1e15 \(got -2\.0\)"),
+        (range(7), [5, 4, 3, float("inf"), 1, 1, 1], None, r"losses\[3\] must be a number from 0 to 1e15 \(got inf\)"),
+        ([0, 1, 2, 2, 3, 4, 5], FALLING, None, r"steps\[3\] must be > 2 \(got 2\)"),
+        ([0, 1, 3, 2, 4, 5, 6], FALLING, None, r"steps\[3\] must be > 3 \(got 2\)"),
+        ([-1, 1, 2, 3, 4, 5, 6], FALLING, None, r"steps\[0\] must be a number from 0 to 1e15 \(got -1\.0\)"),
+        (range(7), [0] * 7, None, "losses must not all be 0"),
+        (range(7), FALLING, 0.0, r"steps_per_epoch must be a number from 1e-15 to 1e15 \(got 0\.0\)"),
+        (range(7), FALLING, float("nan"), r"steps_per_epoch must be a number from 1e-15 to 1e15 \(got nan\)"),
+        (range(7), ["a"] * 7, None, r"losses must hold numbers \(got \['a', 'a', 'a', 'a', 'a', 'a', 'a'\]\)"),
+        ([range(7)], FALLING, None, r"steps must have one dimension \(got 2\)"),
+        (np.arange(7) * 1e-20, FALLING, None, r"steps\[6\] must be >= 1e-15 \(got 6e-20\)"),
     ],
 )
 def test_a_defective_log_is_refused(steps, losses, rate, message):
@@ -95,7 +95,7 @@ def test_an_outlier_becomes_the_average_of_its_nearest_good_neighbours():
     losses = np.array([1.0, 9.0, 8.0, 4.0, 3.0, 7.0])
     outliers = np.array([True, False, True, True, False, True])
     assert replace_outliers(losses, outliers).tolist() == [9, 9, 6, 6, 3, 3]
-    with pytest.raises(InputError, match="rejects every point"):
+    with pytest.raises(InputError, match="the losses do not decrease: the window rule rejects all points"):
         replace_outliers(losses, np.ones(6, dtype=bool))
 
 

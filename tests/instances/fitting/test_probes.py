@@ -69,14 +69,14 @@ def test_equally_good_pairs_go_by_fewest_tasks_then_fewest_servers(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"count": -1}, "count: -1 probes, 0 to 1,000"),
-        ({"count": 1001}, "count: 1001 probes"),
-        ({"max_tasks": 1}, "max_tasks: 1, 2 to 2,000,000"),
-        ({"max_tasks": 100_000}, "max_tasks: up to 99,999 x 99,999 pairs, at most 2,000,000"),
-        ({"max_ps": 0}, "max_ps: 0, 1 or more"),
-        ({"max_workers": -3}, "max_workers: -3, 1 or more"),
-        ({"theta": (1.0,)}, "theta: 1 coefficients, mode async has 4"),
-        ({"batch": 3.0}, "batch: 3 given for mode async"),
+        ({"count": -1}, r"count must be an integer from 0 to 1000 probes \(got -1\)"),
+        ({"count": 1001}, r"count must be an integer from 0 to 1000 probes \(got 1001\)"),
+        ({"max_tasks": 1}, r"max_tasks must be an integer from 2 to 2,000,000 \(got 1\)"),
+        ({"max_tasks": 100_000}, "max_tasks: 99,999 x 99,999 pairs exceed the limit of 2,000,000"),
+        ({"max_ps": 0}, r"max_ps must be an integer >= 1 \(got 0\)"),
+        ({"max_workers": -3}, r"max_workers must be an integer >= 1 \(got -3\)"),
+        ({"theta": (1.0,)}, r"theta must have 4 coefficients in mode async \(got 1\)"),
+        ({"batch": 3.0}, r"batch must be None in mode async, whose speed does not depend on it \(got 3\)"),
     ],
 )
 def test_bad_arguments_are_refused(options, message):

@@ -96,10 +96,26 @@ def test_errors_are_relative_to_the_measured_speed():
 @pytest.mark.parametrize(
     ("mode", "pairs", "message"),
     [
-        ("async", [(1, 1), (1, 2), (2, 1)], "3 samples of 3 distinct pairs .* 4 coefficients.* 1 more"),
-        ("async", [(1, 1)] * 9, "9 samples of 1 distinct pairs .*at least 4 distinct pairs are needed, 3 more"),
-        ("sync", [(1, 1), (1, 2)], "mode sync has 5 coefficients: at least 5 distinct pairs are needed, 3 more"),
-        ("sync", [(p, 4) for p in range(1, 7)], r"determine only 3 of 5 coefficients \(mode sync\); add pairs such as"),
+        (
+            "async",
+            [(1, 1), (1, 2), (2, 1)],
+            r"samples must have at least 4 distinct pairs \(p, w\), the number of coefficients in mode async \(got",
+        ),
+        (
+            "async",
+            [(1, 1)] * 9,
+            r"samples must have at least 4 distinct pairs \(p, w\), the number of coefficients in mode async \(got",
+        ),
+        (
+            "sync",
+            [(1, 1), (1, 2)],
+            r"samples must have at least 5 distinct pairs \(p, w\), the number of coefficients in mode sync \(got",
+        ),
+        (
+            "sync",
+            [(p, 4) for p in range(1, 7)],
+            r"the measured pairs determine only 3 of 5 coefficients \(mode sync\); add pairs, e\.g\. \(9, 31\),",
+        ),
         ("async", [(w, w) for w in range(1, 7)], r"determine only 2 of 4 coefficients .*\(\d+, \d+\), \(\d+, \d+\)$"),
     ],
 )
@@ -113,7 +129,7 @@ def test_the_pairs_that_the_error_proposes_are_enough(mode):
     pairs = [(p, 4) for p in range(1, 7)]
     with pytest.raises(InputError) as caught:
         fit_speed(made(mode, pairs), mode, BATCH[mode])
-    text = str(caught.value).partition("such as ")[2]
+    text = str(caught.value).partition("e.g. ")[2]
     more = [tuple(int(part) for part in pair.strip("() ").split(",")) for pair in text.split("), (")]
     fit = fit_speed(made(mode, pairs + more), mode, BATCH[mode])
     assert fit.theta == pytest.approx(TABLE_2[mode], abs=1e-6)
@@ -129,12 +145,12 @@ def test_doubtful_fits_carry_a_named_warning():
 @pytest.mark.parametrize(
     ("mode", "batch", "message"),
     [
-        ("neither", None, "mode: 'neither', allowed: async, sync"),
-        ("table", None, "mode: 'table', allowed: async, sync"),
-        ("async", 32, "batch: 32 given for mode async"),
-        ("sync", None, "batch: missing, mode sync needs"),
-        ("sync", 0, "batch: 0, a number of samples"),
-        ("sync", float("nan"), "batch: nan, a number of samples"),
+        ("neither", None, r"mode must be async or sync \(got 'neither'\)"),
+        ("table", None, r"mode must be async or sync \(got 'table'\)"),
+        ("async", 32, r"batch must be None in mode async, whose speed does not depend on it \(got 32\)"),
+        ("sync", None, "missing batch, the number of samples in the global batch, in mode sync"),
+        ("sync", 0, r"batch must be a number from 1e-6 to 1e12 samples \(got 0\)"),
+        ("sync", float("nan"), r"batch must be a number from 1e-6 to 1e12 samples \(got nan\)"),
     ],
 )
 def test_mode_and_batch_have_to_fit(mode, batch, message):
@@ -145,16 +161,21 @@ def test_mode_and_batch_have_to_fit(mode, batch, message):
 @pytest.mark.parametrize(
     ("p", "w", "speeds", "message"),
     [
-        ([], [], [], "speeds: 0 given for 0 and 0 counts"),
-        ([1, 2], [1], [1, 1], "speeds: 2 given for 2 and 1 counts"),
-        ([1, 0], [1, 1], [1, 1], r"parameter_servers\[1\]: 0, a whole number from 1 to 1,000,000"),
-        ([1, 1], [1, 1.5], [1, 1], r"workers\[1\]: 1.5, a whole number"),
-        ([1], [float("nan")], [1], r"workers\[0\]: nan, a whole number"),
-        ([1], [1], [0], r"speeds\[0\]: 0 steps/s, 1e-15 to 1e\+15 is allowed"),
-        ([1], [1], [float("inf")], r"speeds\[0\]: inf"),
-        (["x"], [1], [1], "parameter_servers: whole numbers are needed"),
-        ([[1]], [1], [1], "parameter_servers: 2 dimensions"),
-        ([1], [1], ["x"], "speeds: numbers are needed"),
+        ([], [], [], r"speeds, parameter_servers and workers must have the same length >= 1 \(got 0, 0 and 0\)"),
+        (
+            [1, 2],
+            [1],
+            [1, 1],
+            r"speeds, parameter_servers and workers must have the same length >= 1 \(got 2, 2 and 1\)",
+        ),
+        ([1, 0], [1, 1], [1, 1], r"parameter_servers\[1\] must be a number from 1 to 1,000,000 \(got 0\.0\)"),
+        ([1, 1], [1, 1.5], [1, 1], r"workers\[1\] must be an integer from 1 to 1,000,000 \(got 1\.5\)"),
+        ([1], [float("nan")], [1], r"workers\[0\] must be a number from 1 to 1,000,000 \(got nan\)"),
+        ([1], [1], [0], r"speeds\[0\] must be a number from 1e-15 to 1e15 \(got 0\.0\)"),
+        ([1], [1], [float("inf")], r"speeds\[0\] must be a number from 1e-15 to 1e15 \(got inf\)"),
+        (["x"], [1], [1], r"parameter_servers must hold numbers \(got \['x'\]\)"),
+        ([[1]], [1], [1], r"parameter_servers must have one dimension \(got 2\)"),
+        ([1], [1], ["x"], r"speeds must hold numbers \(got \['x'\]\)"),
     ],
 )
 def test_defective_samples_are_refused(p, w, speeds, message):
@@ -176,9 +197,9 @@ def test_holding_out_keeps_repetitions_of_a_pair_together(seed, share):
 def test_holding_out_nothing_or_everything_is_refused():
     samples = made("async", ALL_PAIRS[:4])
     for share in (0, 1, float("nan")):
-        with pytest.raises(InputError, match="above 0 and below 1"):
+        with pytest.raises(InputError, match=r"share must be > 0 and < 1 \(got "):
             samples.split(share)
-    with pytest.raises(InputError, match="leaves none to fit"):
+    with pytest.raises(InputError, match="share must leave pairs to fit"):
         samples.split(0.9)
 
 

@@ -70,17 +70,23 @@ def test_sync_agrees_with_the_definition(durations, factor):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: async_stragglers([1, float("nan")]), r"speeds\[1\]: nan, a finite number of at least 0"),
-        (lambda: async_stragglers([1, -1]), r"speeds\[1\]: -1"),
-        (lambda: async_stragglers([[1]]), "speeds: 2 dimensions, 1 are needed"),
-        (lambda: async_stragglers(["a"]), "speeds: a table of numbers"),
-        (lambda: async_stragglers([1], factor=0), "factor: 0, above 0 and at most 1"),
-        (lambda: sync_stragglers([[1, 1], [2, 2]], factor=2), "factor: 2,"),
-        (lambda: sync_stragglers([[1, 1], [2, 2]], window=0), "window: 0 steps"),
-        (lambda: sync_stragglers([[1, 1]]), "arrivals: 1 steps, at least 2"),
-        (lambda: sync_stragglers([[1, 1], [2]]), "arrivals: a table of numbers without holes"),
-        (lambda: sync_stragglers([[1, 2], [3, 1.5]]), r"arrivals\[1\]\[1\]: 1.5 s, not after the last arrival"),
-        (lambda: sync_step_times([[1, 2], [3, float("inf")]]), r"arrivals\[1\]\[1\]: inf"),
+        (lambda: async_stragglers([1, float("nan")]), r"speeds\[1\] must be a finite number >= 0 \(got nan\)"),
+        (lambda: async_stragglers([1, -1]), r"speeds\[1\] must be a finite number >= 0 \(got -1\)"),
+        (lambda: async_stragglers([[1]]), r"speeds must have 1 dimensions \(got 2\)"),
+        (lambda: async_stragglers(["a"]), "speeds must hold numbers in rows of equal length"),
+        (lambda: async_stragglers([1], factor=0), r"factor must be a number > 0 and <= 1 \(got 0\)"),
+        (lambda: sync_stragglers([[1, 1], [2, 2]], factor=2), r"factor must be a number > 0 and <= 1 \(got 2\)"),
+        (lambda: sync_stragglers([[1, 1], [2, 2]], window=0), r"window must be an integer >= 1 steps \(got 0\)"),
+        (lambda: sync_stragglers([[1, 1]]), r"arrivals must have at least 2 steps \(got 1\)"),
+        (lambda: sync_stragglers([[1, 1], [2]]), "arrivals must hold numbers in rows of equal length"),
+        (
+            lambda: sync_stragglers([[1, 2], [3, 1.5]]),
+            r"arrivals\[1\]\[1\] must be > 2 s, the last arrival of the previous step \(got 1\.5 s\); the workers",
+        ),
+        (
+            lambda: sync_step_times([[1, 2], [3, float("inf")]]),
+            r"arrivals\[1\]\[1\] must be a finite number >= 0 \(got inf\)",
+        ),
     ],
 )
 def test_bad_measurements_are_refused(call, message):

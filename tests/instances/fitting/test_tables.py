@@ -71,7 +71,7 @@ def test_speeds_in_either_unit_and_repeated_pairs(tmp_path):
         ("step,loss\n0,1e999\n", "must be a number from 0 to 1e15 (got '1e999')"),
         ('step,loss\n0,"1\n', "not CSV"),
         ("step,loss\n0,5\n\n3,4\n3,3\n", "line 5, column step must be > 3 (got 3)"),
-        (LOSSES[:20] + "0,3\n", "3 points, at least 6 are needed"),
+        (LOSSES[:20] + "0,3\n", "a loss curve must have at least 6 points (got 3)"),
         (b"step,loss\n0,\xff\n", "not UTF-8 text (byte 12)"),
         ("step,loss\n0," + "x" * 99 + "\n", "(got '" + "x" * 41 + "..." + "x" * 14 + "')"),
     ],
@@ -90,7 +90,7 @@ def test_each_defect_of_a_loss_file_has_its_line(tmp_path, text, message):
         ("1,2.5,1", "line 2, column w must be an integer from 1 to 1,000,000 (got '2.5')"),
         ("1,1,0", "line 2, column speed must be a number > 0 and <= 1e15 (got '0')"),
         ("1,1,-3", "line 2, column speed must be a number > 0 and <= 1e15 (got '-3')"),
-        ("1,1,1e-20", "speeds[0]: 1e-20 steps/s"),
+        ("1,1,1e-20", "speeds[0] must be a number from 1e-15 to 1e15 (got 1e-20)"),
         ("2000000,1,1", "line 2, column p must be an integer from 1 to 1,000,000 (got '2000000')"),
     ],
 )

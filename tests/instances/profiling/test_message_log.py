@@ -117,7 +117,7 @@ def test_a_defective_log_is_refused(changes, message):
 
 @pytest.mark.parametrize("name", ["a,b", 'a"', "a\n", " a", ""])
 def test_names_that_a_csv_log_cannot_hold_are_refused(name, tmp_path):
-    with pytest.raises(InputError, match="log: name .* cannot be written; names must not have commas"):
+    with pytest.raises(InputError, match=r"log: name .* cannot be written; names must not have commas"):
         write_log(log(sources=("ps0", name)), tmp_path / "log.csv")
 
 

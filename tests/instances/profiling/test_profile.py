@@ -131,7 +131,7 @@ def test_a_log_too_short_is_refused(name, iterations):
 
 
 def test_a_log_of_three_iterations_names_how_many_are_needed():
-    with pytest.raises(InputError, match=r"log must have at least 4 iterations \(got about 2\.7\)"):
+    with pytest.raises(InputError, match=r"log: must have at least 4 iterations \(got about 2\.7\)"):
         profile(generate_log("vgg16", iterations=3))
 
 
