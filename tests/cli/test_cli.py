@@ -155,7 +155,7 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
         (["plot", "missing.parquet", "-o", "a.png"], "no such file"),
         (["plot", "missing.parquet", "-o", "a.gif"], "suffix .gif, allowed: .png, .svg, .pdf"),
         (["plot", "nope", "-o", "a.png"], "nope: no such file"),
-        (["plot", ".", "-o", "a.png"], ". must be a file (is a directory)"),
+        (["plot", ".", "-o", "a.png"], ".: is a directory, a file is needed"),
         (["plot", __file__, "-o", "a.png"], "suffix .py, allowed: .parquet, .csv, .json\n"),
         (["plot", "missing.parquet", "-o", "no/such/a.png"], "no such directory"),
     ],

@@ -70,5 +70,5 @@ def test_a_defect_names_the_file(written, tmp_path):
         run(path, "--ps", "server")
     broken = tmp_path / "broken.csv"
     broken.write_text("time,source\n0,a\n")
-    with pytest.raises(InputError, match=rf"^{broken}: column destination is missing"):
+    with pytest.raises(InputError, match=rf"^{broken}: missing column destination"):
         run(str(broken))

@@ -38,7 +38,7 @@ def test_summary_on_stdout_and_notices_on_stderr(call, log):
     code, out, err = call(log)
     assert code == 0
     assert out.startswith("workload log\n  5 jobs, 2 users, 2 virtual clusters; gangs of 75 GPUs together\n")
-    assert err == "equal-arrivals: 1; line 5: another job arrives at 100 s too; such jobs keep the order of the file\n"
+    assert err == "equal-arrivals: 1; line 5: several jobs arrive at 100 s; they keep the order of the file\n"
 
 
 def test_json_and_slices(call, log):
@@ -83,7 +83,7 @@ def test_jobs_that_do_not_fit(call, log):
     code, out, err = call(log, "--cluster", "tiresias-testbed")
     assert (code, out) == (2, "")
     assert err == (
-        "gangopt: job c cannot be placed on tiresias-testbed: 64 GPUs, the cluster has 60 (unplaceable: 1; a lenient "
+        "gangopt: job c cannot be placed on tiresias-testbed: needs 64 GPUs, but the cluster has 60 (unplaceable:"
         "reading leaves such jobs out)\n"
     )
     code, out, err = call(log, "--cluster", "tiresias-testbed", "--lenient")
@@ -112,11 +112,11 @@ def test_throughputs_of_a_gpu_type(call, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "muri"], "column job_id is missing; format muri has job_id"),
+        (["--format", "muri"], "missing column job_id; format muri requires job_id"),
         (["--format", "x"], "unknown format of job logs 'x'"),
-        (["--from", "9", "--to", "8"], "end=8 s is not after start=9 s"),
+        (["--from", "9", "--to", "8"], "end must be > start=9 s (got 8)"),
         (["--user", "adam"], "unknown user of the workload 'adam'; known: bob, eve"),
-        (["--load", "0"], "factor=0.0: a finite number above 0 is needed"),
+        (["--load", "0"], "factor must be a finite number > 0 (got 0.0)"),
         (["--cluster", "nowhere"], "unknown cluster 'nowhere'"),
         (["-o", "a.txt"], "a.txt: suffix .txt, allowed: .parquet, .csv, .json, .html, .png, .svg, .pdf"),
         (["-o", "nowhere/a.csv"], "nowhere/a.csv: cannot be written (no such directory: nowhere)"),
@@ -158,7 +158,7 @@ def test_jobs_that_still_run_are_counted_and_left_out_on_demand(call, tmp_path):
     code, out, err = call(path)
     assert code == 0
     assert "  durations (1 of them lower limits)  40 s to 83.3 min;" in out
-    assert err == "censored-durations: 1; job p0 has no end in the log; its duration, 5000 s, is a lower limit\n"
+    assert err == "censored-durations: 1; job p0 does not end in the log; its duration of 5000 s is a lower limit\n"
     code, out, err = call(path, "--ended", "--json")
     record = json.loads(out)
     assert (code, record["jobs"], record["censored"], record["mean_duration"]) == (0, 1, 0, 40)

@@ -33,7 +33,7 @@ def workload(**columns):
 )
 def test_jobs_that_no_machine_can_hold_are_refused(columns, reason):
     jobs = workload(**columns)
-    message = f"job j1 cannot be placed on lab: {reason} a lenient reading leaves such jobs out)"
+    message = f"job j1 cannot be placed on lab: {reason} a lenient reader skips such jobs)"
     with pytest.raises(InputError) as raised:
         gangopt.replay(jobs, CLUSTER, "fifo")
     assert str(raised.value) == message

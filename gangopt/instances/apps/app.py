@@ -1,4 +1,4 @@
-"""Machine-learning apps as THEMIS's agents see them: the tuner's side of the interface, and finish-time fairness."""
+"""Machine-learning apps of THEMIS: the interface of tuners, and finish-time fairness."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.instances.apps.limits import MAX_GPUS, MOST
 from gangopt.instances.finish_time import ideal_seconds
@@ -27,18 +28,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class JobInfo:
-    """What a tuner tells of one job.
+    """Job as reported by a tuner.
 
     Attributes
     ----------
     label : str
-        Name of the job, unlike every other of its phase.
+        Name of the job, unique within its phase.
     iterations_remaining : float
-        Iterations left in the phase, above 0.
+        Remaining iterations in the phase, > 0.
     seconds_per_iteration : float
-        Time of one iteration on one GPU, s, above 0.
+        Time of one iteration on one GPU in s, > 0.
     max_gpus : int
-        Most GPUs that the job makes use of.
+        Largest number of GPUs that the job can use.
     locality_sensitivity : Slowdown
         Slowdown by locality.
 
@@ -55,21 +56,18 @@ class JobInfo:
 
     def __post_init__(self) -> None:
         for name in ("iterations_remaining", "seconds_per_iteration"):
-            number = getattr(self, name)
-            if not 0 < number <= MOST:
-                raise InputError(f"job {self.label}: {name} {number:g}, above 0 and up to {MOST:g} is needed")
-        if not 1 <= self.max_gpus <= MAX_GPUS:
-            raise InputError(f"job {self.label}: max_gpus {self.max_gpus}, 1 to {MAX_GPUS} is needed")
+            checks.number(f"job {self.label}: {name}", getattr(self, name), above=0, high=MOST)
+        checks.integer(f"job {self.label}: max_gpus", self.max_gpus, 1, MAX_GPUS)
 
     @property
     def work(self) -> float:
-        """Time of all its iterations on one GPU, s."""
+        """Time of all remaining iterations on one GPU, in s."""
         return self.iterations_remaining * self.seconds_per_iteration
 
 
 @runtime_checkable
 class HalvingTuner(Protocol):
-    """A tuner that goes through phases and keeps the better jobs of each, as Hyperband does.
+    """Tuner with phases that keeps the best jobs of each, e.g. Hyperband.
 
     References
     ----------
@@ -77,23 +75,23 @@ class HalvingTuner(Protocol):
     """
 
     def num_phases(self) -> int:
-        """Return the number of phases that are left, the current one included; 0 if the app has finished."""
+        """Return the number of remaining phases including the current one; 0 if the app has finished."""
 
     def jobs_in_phase(self, phase: int, gpus: int) -> Sequence[JobInfo]:
-        """Return the jobs of a phase if the app had a number of GPUs.
+        """Return the jobs of a phase for a number of GPUs.
 
         Parameters
         ----------
         phase : int
-            0 is the current phase; of later ones the jobs are estimates, since survivors are not known.
+            Phase, 0 for the current one; jobs of later ones are estimates, since survivors are not known.
         gpus : int
-            GPUs of the app.
+            Number of GPUs of the app.
         """
 
 
 @runtime_checkable
 class CurveTuner(Protocol):
-    """A tuner that stops jobs by the forecast of their performance curve, as Hyperdrive does.
+    """Tuner that stops jobs by forecasts of their performance curves, e.g. Hyperdrive.
 
     References
     ----------
@@ -101,12 +99,12 @@ class CurveTuner(Protocol):
     """
 
     def jobs_remaining(self, gpus: int) -> Sequence[JobInfo]:
-        """Return the jobs that still run if the app had a number of GPUs, with the most iterations forecast for each.
+        """Return the remaining jobs for a number of GPUs, with the largest forecast of iterations for each.
 
         Parameters
         ----------
         gpus : int
-            GPUs of the app.
+            Number of GPUs of the app.
 
         Returns
         -------
@@ -116,14 +114,14 @@ class CurveTuner(Protocol):
 
 
 def remaining_phases(tuner: HalvingTuner | CurveTuner, gpus: int) -> list[Sequence[JobInfo]]:
-    """Return the jobs of every phase that is left; an app of curve stopping has one phase, to its last job.
+    """Return the jobs of every remaining phase; apps with curve stopping have a single phase.
 
     Parameters
     ----------
     tuner : HalvingTuner or CurveTuner
         The app's tuner.
     gpus : int
-        GPUs that the app would have.
+        Number of GPUs of the app.
 
     Returns
     -------
@@ -137,7 +135,7 @@ def remaining_phases(tuner: HalvingTuner | CurveTuner, gpus: int) -> list[Sequen
 
 
 def median_job(jobs: Sequence[JobInfo]) -> JobInfo:
-    """Return the median job by time of an iteration, the slower one of two in the middle (ties: the later one).
+    """Return the median job by time of an iteration, the slower one of two (ties: the later one).
 
     Parameters
     ----------
@@ -146,13 +144,13 @@ def median_job(jobs: Sequence[JobInfo]) -> JobInfo:
 
     References
     ----------
-    Mahajan et al.: THEMIS, NSDI 2020, section 4.3: survivors of later phases are not known, the median job stands in.
+    Mahajan et al.: THEMIS, NSDI 2020, section 4.3, where the median job replaces unknown survivors.
     """
     return sorted(jobs, key=lambda job: job.seconds_per_iteration)[len(jobs) // 2]
 
 
 def budget_of(phases: Sequence[Sequence[JobInfo]]) -> float:
-    """Return the GPU time of all jobs of all phases on one GPU each, GPU-s."""
+    """Return the GPU time of all jobs of all phases on one GPU each, in GPU s."""
     return math.fsum(job.work for jobs in phases for job in jobs)
 
 
@@ -164,9 +162,9 @@ def average_apps(stays: Iterable[tuple[float, float]], start: float, end: float)
     Parameters
     ----------
     stays : iterable of tuple of float
-        (a_i, b_i), arrival and departure of every app, its own included, s; infinite for an app still present.
+        Arrival a_i and departure b_i of every app, including this one, in s; infinite if it is still present.
     start, end : float
-        A and b, s; where they are equal, the apps present at that time count.
+        Stay from a to b in s; if they are equal, the number of apps present at that time is returned.
 
     Raises
     ------
@@ -178,13 +176,11 @@ def average_apps(stays: Iterable[tuple[float, float]], start: float, end: float)
     Mahajan et al.: THEMIS, NSDI 2020, equation 1.
     """
     if not start <= end:
-        raise InputError(f"from {start:g} to {end:g} s, the end may not be before the start")
+        raise InputError(f"end must be >= start={start:g} s (got {end:g})")
     parts = []
     for index, (arrival, departure) in enumerate(stays):
         if not arrival <= departure:
-            raise InputError(
-                f"stays[{index}]: from {arrival:g} to {departure:g} s, the end may not be before the start"
-            )
+            raise InputError(f"stays[{index}]: departure must be >= arrival {arrival:g} s (got {departure:g})")
         parts.append(
             max(0.0, min(end, departure) - max(start, arrival)) if start < end else arrival <= start < departure
         )
@@ -202,19 +198,19 @@ def rho_of_single_job(
     Parameters
     ----------
     job : JobInfo
-        The job, with its iterations left, t and d.
+        Job with its remaining iterations, t and d.
     gpus : int
-        GPUs of the allocation; 0 gives infinity.
+        Number of GPUs of the allocation; 0 gives infinity.
     level : str
-        Narrowest level that holds them.
+        Narrowest topology level that contains them.
     elapsed : float
-        Time since the app's start, s.
+        Time since the start of the app in s.
     iterations : float
         Iterations from start to end.
     cluster_gpus : int
-        R_C.
+        Number of GPUs of the cluster R_C.
     average_apps : float
-        N_avg.
+        Time-weighted number of apps N_avg.
 
     References
     ----------
@@ -235,11 +231,11 @@ def rho_of_jobs(lengths: Sequence[float], elapsed: float, ideal: float) -> float
     Parameters
     ----------
     lengths : sequence of float
-        Length of every phase that is left, that of its last job, s.
+        Length of every remaining phase, i.e. of its last job, in s.
     elapsed : float
-        Time since the app's start, s.
+        Time since the start of the app in s.
     ideal : float
-        T_id, s.
+        Ideal time T_id in s.
 
     References
     ----------

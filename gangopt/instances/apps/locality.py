@@ -1,51 +1,48 @@
-"""Slowdown by locality as measured: THEMIS's table 1, and a profile that replaces priors as placements are seen."""
+"""Measured slowdowns by locality: THEMIS's table 1, and profiles that replace priors by measurements."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
+from gangopt.base import checks
 from gangopt.base.arguments import unknown
-from gangopt.base.errors import InputError
 from gangopt.topology import LOCALITIES, PRIORS, Slowdown, SlowdownTable
 
 __all__ = ["TABLE1", "LocalityProfile", "measured_slowdown", "monotone", "table1_slowdowns"]
 
 TABLE1: Mapping[str, tuple[float, float]] = {"vgg16": (103.6, 80.4), "inception3": (242.0, 243.0)}
-"""Images/s of a model on 4 P100 of one server and on 4 across two servers; THEMIS (NSDI 2020), table 1."""
+"""Images/s by model on four P100 GPUs of one server and of two servers; THEMIS (NSDI 2020), table 1."""
 
 
 def measured_slowdown(near: float, far: float) -> float:
-    """Return S of a placement from the speeds of the undisturbed job and of the job placed so.
+    """Return the slowdown S of a placement from measured speeds.
 
     Parameters
     ----------
     near : float
         Speed on GPUs of one server, in any unit.
     far : float
-        Speed on as many GPUs at the locality, in the same unit.
+        Speed on the same number of GPUs at the locality, in the same unit.
 
     Returns
     -------
     float
-        `near / far`; below 1 if the job ran faster spread out.
+        Ratio `near / far`, which is < 1 if the job is faster at the locality.
     """
-    for name, speed in (("near", near), ("far", far)):
-        if not 0 < speed < math.inf:
-            raise InputError(f"{name}: a speed of {speed:g}, a finite number above 0 is needed")
-    return near / far
+    return checks.number("near", near, above=0) / checks.number("far", far, above=0)
 
 
 def table1_slowdowns() -> SlowdownTable:
-    """Return the slowdowns of VGG16 and Inception-v3 as THEMIS measured them.
+    """Return the slowdowns of VGG16 and Inception-v3 measured in THEMIS.
 
-    Across two servers is locality `rack`, as both stand in one: 103.6 / 80.4 = 1.289 for VGG16, 242 / 243 = 0.996 for
-    Inception-v3. Across racks nothing was measured, which leaves the prior, 1.3, as do all other models.
+    Two servers have the locality `rack`, since both are in one: 103.6 / 80.4 = 1.289 for VGG16, 242 / 243 = 0.996 for
+    Inception-v3. Across racks, and for other models, the prior of 1.3 remains.
 
     Returns
     -------
     SlowdownTable
-        By the names of `gangopt.instances.networks.models`.
+        Slowdowns by name in `gangopt.instances.networks.models`.
 
     References
     ----------
@@ -55,14 +52,14 @@ def table1_slowdowns() -> SlowdownTable:
 
 
 def monotone(slowdown: Slowdown) -> Slowdown:
-    """Return a slowdown that never falls from a locality to the next wider one: each at least the narrower ones.
+    """Return a slowdown that does not decrease from a locality to the next wider one.
 
-    A wider place then promises no more than a narrower one, which an auction over places relies on.
+    Auctions over places require that wider places are not better than narrower ones.
 
     Parameters
     ----------
     slowdown : Slowdown
-        Possibly measured.
+        Slowdown, e.g. a measured one.
     """
     values: dict[str, float] = {}
     least = 0.0
@@ -73,16 +70,16 @@ def monotone(slowdown: Slowdown) -> Slowdown:
 
 
 class LocalityProfile:
-    """The slowdown of a job as its agent learns it: priors, replaced by the mean of what was measured at a locality.
+    """Slowdown of a job as learnt by its agent: priors, replaced by the mean of measurements at a locality.
 
     Parameters
     ----------
     seconds_per_iteration : float
-        Time of one iteration on one GPU, s.
+        Time of one iteration on one GPU in s.
     max_gpus : int
-        Most GPUs that the job makes use of.
+        Largest number of GPUs that the job can use.
     prior : Slowdown, optional
-        Slowdown at localities that have not been seen.
+        Slowdown at localities without measurements.
 
     References
     ----------
@@ -90,36 +87,30 @@ class LocalityProfile:
     """
 
     def __init__(self, seconds_per_iteration: float, max_gpus: int, prior: Slowdown = PRIORS) -> None:
-        if not 0 < seconds_per_iteration < math.inf:
-            raise InputError(f"seconds_per_iteration: {seconds_per_iteration:g}, a finite number above 0 is needed")
-        if max_gpus < 1:
-            raise InputError(f"max_gpus: {max_gpus}, at least 1 is needed")
-        self._serial = seconds_per_iteration
-        self._most = max_gpus
+        self._serial = checks.number("seconds_per_iteration", seconds_per_iteration, above=0, unit="s")
+        self._most = checks.integer("max_gpus", max_gpus, 1)
         self._prior = prior
         self._seen: dict[str, list[float]] = {}
 
     def observe(self, level: str, gpus: int, seconds: float) -> None:
-        """Note how long an iteration took on an allocation.
+        """Record the time of an iteration on an allocation.
 
         Parameters
         ----------
         level : str
-            Narrowest level that held the GPUs.
+            Narrowest topology level that contained the GPUs.
         gpus : int
-            How many there were.
+            Number of GPUs.
         seconds : float
-            Time of one iteration, s.
+            Time of one iteration in s.
         """
         if level not in LOCALITIES:
             raise unknown("locality", str(level), list(LOCALITIES))
-        if gpus < 1:
-            raise InputError(f"gpus: {gpus}, at least 1 is needed")
-        if not 0 < seconds < math.inf:
-            raise InputError(f"seconds: {seconds:g}, a finite number above 0 is needed")
+        checks.integer("gpus", gpus, 1)
+        checks.number("seconds", seconds, above=0, unit="s")
         self._seen.setdefault(level, []).append(seconds * min(gpus, self._most) / self._serial)
 
     @property
     def slowdown(self) -> Slowdown:
-        """The slowdown as it is known now."""
+        """Current slowdown."""
         return self._prior.measured({level: math.fsum(seen) / len(seen) for level, seen in self._seen.items()})

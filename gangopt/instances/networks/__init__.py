@@ -23,4 +23,4 @@ NETWORKS: dict[str, Callable[[], list[Block]]] = {
     "inception-bn": inception_bn,
     "googlenet": googlenet,
 }
-"""Function that lists (name, shape) of every block, by network."""
+"""Functions that return the blocks of a network, by name."""

@@ -19,7 +19,7 @@ _GOOGLENET = (
     (("in5a", 256, 160, 320, 32, 128, 128), ("in5b", 384, 192, 384, 48, 128, 128)),
 )
 
-# name, 1x1, 3x3 reduce, 3x3, double 3x3 reduce, double 3x3, projection; None: a down-sampling module has no such branch
+# name, 1x1, 3x3 reduce, 3x3, double 3x3 reduce, double 3x3, projection; None: down-sampling modules lack this branch
 _INCEPTION_BN: tuple[tuple[str, int | None, int, int, int, int, int | None], ...] = (
     ("3a", 64, 64, 64, 64, 96, 32),
     ("3b", 64, 64, 96, 64, 96, 64),
@@ -37,20 +37,20 @@ _INCEPTION_BN: tuple[tuple[str, int | None, int, int, int, int, int | None], ...
 def googlenet(classes: int = 1000, side: int = 300) -> list[Block]:
     """Return the parameter blocks of MXNet's GoogLeNet, without auxiliary classifiers.
 
-    The last pooling is 7x7 with stride 1, not global, so the classifier grows with the picture: 1024 inputs at 256
-    pixels, 4 x 1024 at the 300 pixels for which the block list of Optimus was made.
+    The last pooling is 7x7 with stride 1, not global, so the classifier grows with the image: it has 1024 inputs at 256
+    pixels, and 4 x 1024 at the 300 pixels of the block list of Optimus.
 
     Parameters
     ----------
     classes : int, optional
         Outputs of the classifier.
     side : int, optional
-        Side of the input picture, in pixels.
+        Side of the input image in pixels.
 
     Returns
     -------
     list of (name, shape)
-        In MXNet's argument order.
+        Blocks in MXNet's argument order.
 
     References
     ----------
@@ -87,12 +87,12 @@ def inception_bn(classes: int = 1000) -> list[Block]:
     Parameters
     ----------
     classes : int, optional
-        Outputs of the classifier, which sees 1024 globally pooled channels.
+        Outputs of the classifier, which has 1024 globally pooled inputs.
 
     Returns
     -------
     list of (name, shape)
-        In MXNet's argument order.
+        Blocks in MXNet's argument order.
 
     References
     ----------
@@ -112,7 +112,7 @@ def inception_bn(classes: int = 1000) -> list[Block]:
         ]
         if projection is not None:
             blocks += _normalised(f"{name}_proj", projection, channels, 1)
-        # without a projection the pooling branch hands its input's channels on
+        # without a projection, the pooling branch keeps the channels of its input
         channels = (one or 0) + three + double + (channels if projection is None else projection)
     return [*blocks, *dense("fc1", classes, channels)]
 

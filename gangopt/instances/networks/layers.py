@@ -1,4 +1,4 @@
-"""Parameter blocks of single layers, in the order in which MXNet lists a layer's arguments."""
+"""Parameter blocks of single layers, in MXNet's argument order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Block = tuple[str, tuple[int, ...]]
 
 
 def convolution(name: str, filters: int, channels: int, kernel: int, *, bias: bool = True) -> list[Block]:
-    """Return the blocks of a convolution: filters x channels x kernel x kernel weights, and a bias per filter.
+    """Return the blocks of a convolution, filters x channels x kernel x kernel weights and a bias per filter.
 
     Parameters
     ----------
@@ -22,36 +22,36 @@ def convolution(name: str, filters: int, channels: int, kernel: int, *, bias: bo
     kernel : int
         Side of the square kernel in pixels.
     bias : bool, optional
-        Whether the layer has one.
+        Whether the layer has a bias.
     """
     weight: Block = (f"{name}_weight", (filters, channels, kernel, kernel))
     return [weight, (f"{name}_bias", (filters,))] if bias else [weight]
 
 
 def batch_norm(name: str, channels: int) -> list[Block]:
-    """Return the blocks of a batch normalisation: a scale and a shift per channel.
+    """Return the blocks of a batch normalisation, a scale and a shift per channel.
 
     Parameters
     ----------
     name : str
         Name of the layer.
     channels : int
-        Channels that it normalises.
+        Number of channels.
     """
     return [(f"{name}_gamma", (channels,)), (f"{name}_beta", (channels,))]
 
 
 def dense(name: str, units: int, inputs: int) -> list[Block]:
-    """Return the blocks of a fully connected layer: units x inputs weights, and a bias per unit.
+    """Return the blocks of a fully connected layer, units x inputs weights and a bias per unit.
 
     Parameters
     ----------
     name : str
         Name of the layer.
     units : int
-        Outputs.
+        Number of outputs.
     inputs : int
-        Inputs.
+        Number of inputs.
     """
     return [(f"{name}_weight", (units, inputs)), (f"{name}_bias", (units,))]
 
@@ -62,7 +62,7 @@ def output_side(side: int, kernel: int, stride: int, pad: int = 0) -> int:
     Parameters
     ----------
     side, kernel, stride, pad : int
-        In pixels.
+        Sizes in pixels.
 
     Returns
     -------

@@ -21,23 +21,23 @@ CLASSES = 1001
 """Outputs of TensorFlow's ImageNet classifiers: 1000 classes and one for the background."""
 
 _STEP = ("global_step", 8 / MEBIBYTE)
-"""TensorFlow's counter of steps, one 64-bit integer: a variable on a parameter server like any other."""
+"""TensorFlow's step counter, a 64-bit integer variable on a parameter server."""
 
 _TABLE = "Tiresias (NSDI 2019), table 6"
 
 
 @dataclass(frozen=True)
 class TensorModel:
-    """A network as its parameter servers see it.
+    """Network as a list of tensors on parameter servers.
 
     Attributes
     ----------
     name : str
         Name of the network.
     tensors : tuple of tuple of str and float
-        (name, size in MiB) of every variable, in the order in which TensorFlow makes them.
+        Name and size in MiB of every variable, in TensorFlow's order of creation.
     source : str
-        Where the list comes from, and how far it can be trusted.
+        Source of the list and its accuracy.
     """
 
     name: str
@@ -81,7 +81,7 @@ def _vgg(depth: int) -> TensorModel:
 
 
 def _alexnet() -> TensorModel:
-    """Return the one-tower AlexNet of 64 filters in the first layer, 224 pixels, without padding there."""
+    """Return the single-tower AlexNet for 224 pixels, with 64 filters and no padding in the first layer."""
     blocks = [
         *convolution("conv1", 64, 3, 11),
         *convolution("conv2", 192, 64, 5),
@@ -96,13 +96,13 @@ def _alexnet() -> TensorModel:
 
 
 def _googlenet() -> TensorModel:
-    # global pooling leaves the classifier 1024 inputs, whatever the size of the picture
+    # with global pooling, the classifier has 1024 inputs for any size of image
     convolutions = [block for block in googlenet() if not block[0].startswith("fc")]
     return _computed("googlenet", [*convolutions, *dense("fc", CLASSES, 1024)])
 
 
 def _resnet(depth: int) -> TensorModel:
-    """Return a bottleneck ResNet v1: every convolution without bias, then a batch normalisation of four variables."""
+    """Return a bottleneck ResNet v1, with batch normalisation (four variables) instead of biases."""
     blocks = _normalised("conv0", 64, 3, 7)
     channels = 64
     for stage, units in enumerate(UNITS[depth], start=1):
@@ -119,14 +119,14 @@ def _resnet(depth: int) -> TensorModel:
 
 
 def _normalised(name: str, filters: int, channels: int, kernel: int) -> list[Block]:
-    """Return a convolution and its batch normalisation; the moving averages are variables on a server too."""
+    """Return a convolution and its batch normalisation, including the variables of moving averages."""
     statistics: list[Block] = [
         (f"{name}_{part}", (filters,)) for part in ("gamma", "beta", "moving_mean", "moving_variance")
     ]
     return [*convolution(name, filters, channels, kernel, bias=False), *statistics]
 
 
-# size of each tensor above 1 MiB, to 0.1 MiB, and how many there are, as published
+# published sizes of tensors above 1 MiB, to 0.1 MiB, and their numbers
 _INCEPTION3 = (
     *((7.8, 1), (5.9, 2), (3.8, 1), (3.5, 1), (3.0, 1), (2.5, 1), (2.2, 1)),
     *((2.1, 1), (1.9, 1), (1.7, 8), (1.6, 1), (1.5, 1), (1.3, 1)),
@@ -138,10 +138,10 @@ _INCEPTION4 = (
 
 
 def _listed(name: str, large: tuple[tuple[float, int], ...], count: int, size: float) -> TensorModel:
-    """Return a model of which only the tensors above 1 MiB are known.
+    """Return a model for which only the tensors above 1 MiB are known.
 
-    The remainder of the size is shared equally by the remaining tensors, and the large ones, in their order, are spread
-    evenly among them: neither the small sizes nor the order were published.
+    Since neither the small sizes nor the order were published, the remaining tensors have equal sizes, and the large
+    ones are spread evenly among them.
     """
     known = [mebibytes for mebibytes, times in large for _ in range(times)]
     rest = count - len(known)
@@ -154,8 +154,8 @@ def _listed(name: str, large: tuple[tuple[float, int], ...], count: int, size: f
         else:
             tensors.append((f"remainder{position - done}", small))
     source = (
-        f"{len(known)} tensors above 1 MiB as published (sizes to 0.1 MiB); the other {rest}, "
-        f"{size - sum(known):.1f} MiB together, taken as equal and the order as even; {_TABLE}"
+        f"{len(known)} tensors above 1 MiB as published (sizes to 0.1 MiB); the other {rest} "
+        f"({size - sum(known):.1f} MiB) assumed equal and evenly mixed; {_TABLE}"
     )
     return TensorModel(name, tuple(tensors), source)
 
@@ -179,7 +179,7 @@ MODELS: tuple[str, ...] = tuple(_BUILDERS)
 
 @cache
 def tensor_model(name: str) -> TensorModel:
-    """Return a network's variables.
+    """Return a network as a list of tensors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Plain chains of convolutions and fully connected layers: VGG and AlexNet."""
+"""Sequential networks of convolutions and fully connected layers: VGG and AlexNet."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def vgg(depth: int, classes: int = 1000, side: int = 224) -> list[Block]:
     Parameters
     ----------
     depth : int
-        11, 16 or 19.
+        Depth, 11, 16 or 19.
     classes : int, optional
         Outputs of the classifier.
     side : int, optional
-        Side of the input picture, in pixels; each stage halves it.
+        Side of the input image in pixels, halved in each stage.
 
     Returns
     -------
     list of (name, shape)
-        In MXNet's argument order.
+        Blocks in MXNet's argument order.
 
     References
     ----------
@@ -57,12 +57,12 @@ def alexnet(classes: int = 1000, side: int = 224) -> list[Block]:
     classes : int, optional
         Outputs of the classifier.
     side : int, optional
-        Side of the input picture, in pixels.
+        Side of the input image in pixels.
 
     Returns
     -------
     list of (name, shape)
-        In MXNet's argument order.
+        Blocks in MXNet's argument order.
 
     References
     ----------

@@ -13,21 +13,21 @@ UNITS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 def resnet(depth: int, classes: int = 1000) -> list[Block]:
     """Return the parameter blocks of a ResNet v2 for ImageNet.
 
-    The input is batch-normalised, convolutions have no bias, and a unit is three rounds of batch normalisation and
+    The input is batch-normalised, convolutions have no bias, and a unit has three pairs of batch normalisation and
     convolution (1x1, 3x3, 1x1; the inner ones with a quarter of the filters); the first unit of a stage has a
     1x1 convolution on its shortcut.
 
     Parameters
     ----------
     depth : int
-        50, 101 or 152.
+        Depth, 50, 101 or 152.
     classes : int, optional
         Outputs of the classifier.
 
     Returns
     -------
     list of (name, shape)
-        In MXNet's argument order.
+        Blocks in MXNet's argument order.
 
     References
     ----------

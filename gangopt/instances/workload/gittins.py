@@ -1,4 +1,4 @@
-"""The Gittins index of a job by the service that it has attained, from the services of past jobs."""
+"""Gittins index of a job by its attained service, from the services of past jobs."""
 
 from __future__ import annotations
 
@@ -22,29 +22,28 @@ HEADER = "duration"
 """Header of the samples of service that came with the Tiresias simulator."""
 
 RESOLUTION = 1e-6
-"""GPU s; services that are closer than this are equal where a caller does not say otherwise."""
+"""Default resolution in GPU s; services that differ by less are equal."""
 
 
 class ServiceDistribution:
-    r"""Services of past jobs, each one as likely as the others.
+    r"""Empirical distribution of the services of past jobs.
 
-    The index of a job that has attained a and may have d more is
+    The index of a job with attained service a for a quantum d is
 
     .. math:: G(a, d) = \frac{P(S - a \le d \mid S > a)}{E[\min(S - a, d) \mid S > a]},
 
-    the chance that it ends within d against the service that it takes until then; 0 where no past job took more than a.
-    It jumps where a past job ended. Services closer than the resolution of an index are equal: a past job that took no
-    more than that beyond a has S = a.
+    the ratio of the probability that it ends within d to the expected service until then, or 0 if no past job took more
+    than a. The index jumps where past jobs ended. Services that differ by less than the resolution are equal.
 
     Parameters
     ----------
     services : sequence of float or ndarray of float
-        GPU s of past jobs, all above 0.
+        Services of past jobs in GPU s, all > 0.
 
     Raises
     ------
     InputError
-        If there is none, or one is not a finite number above 0.
+        If there are none, or one is not a finite number > 0.
 
     References
     ----------
@@ -54,10 +53,10 @@ class ServiceDistribution:
     def __init__(self, services: Sequence[float] | Floats) -> None:
         values = np.sort(np.asarray(services, dtype=np.float64))
         if not len(values):
-            raise InputError("the distribution of service is empty; at least one past job is needed")
+            raise InputError("services must not be empty")
         if not (np.isfinite(values).all() and values[0] > 0):
             wrong = values[~np.isfinite(values)][0] if not np.isfinite(values).all() else values[0]
-            raise InputError(f"the distribution of service holds {wrong:g}; finite GPU s above 0 are needed")
+            raise InputError(f"services must be finite numbers > 0 GPU s (got {wrong:g})")
         self._services = values
         self._sums = np.concatenate([[0.0], np.cumsum(values)])
         self._best: BestQuanta | None = None
@@ -73,16 +72,16 @@ class ServiceDistribution:
         Parameters
         ----------
         attained : array_like
-            GPU s that a job has had, from 0.
+            Attained service of a job in GPU s, at least 0.
         quantum : array_like
-            GPU s that it may have next, above 0, also infinite.
+            Quantum in GPU s, > 0, possibly infinite.
         resolution : float, optional
-            GPU s; closer services are equal.
+            Resolution in GPU s; services that differ by less are equal.
 
         Returns
         -------
         ndarray
-            1 / GPU s, in the shape of the arguments together.
+            Indices in 1 / GPU s, in the common shape of the arguments.
         """
         a, d = np.broadcast_arrays(np.asarray(attained, dtype=np.float64), np.asarray(quantum, dtype=np.float64))
         first = np.searchsorted(self._services, a + resolution, side="right")
@@ -95,21 +94,21 @@ class ServiceDistribution:
         return np.asarray(np.divide(ended, taken, out=np.zeros(np.shape(a)), where=(ended > 0) & (taken > 0)))
 
     def best_index(self, attained: npt.ArrayLike, resolution: float = RESOLUTION) -> Floats:
-        """Return the Gittins index for the quantum that makes it greatest, as printed in pseudocode 1 of Tiresias.
+        """Return the Gittins index for the quantum that maximises it, as in pseudocode 1 of Tiresias.
 
-        The greatest value is attained where some past job ends.
+        The maximum is attained where a past job ends.
 
         Parameters
         ----------
         attained : array_like
-            GPU s that a job has had, from 0.
+            Attained service of a job in GPU s, at least 0.
         resolution : float, optional
-            GPU s; closer services are equal.
+            Resolution in GPU s; services that differ by less are equal.
 
         Returns
         -------
         ndarray
-            1 / GPU s, in the shape of the argument.
+            Indices in 1 / GPU s, in the shape of the argument.
         """
         if self._best is None:
             self._best = BestQuanta(self._services, self._sums)
@@ -122,12 +121,12 @@ class ServiceDistribution:
         Parameters
         ----------
         path : str or path
-            File with one number of GPU s on each line. Empty lines do not count, nor does a first line `duration`.
+            File with a number of GPU s on each line. Empty lines and a first line `duration` are ignored.
 
         Raises
         ------
         InputError
-            Names the file, and the line of a wrong number.
+            If the file is invalid; the message gives the line.
         """
         values: list[float] = []
         headed = False
@@ -140,8 +139,8 @@ class ServiceDistribution:
                 continue
             value = number_in(text)
             if value is None or value <= 0:
-                raise InputError(f"{path}: line {number}: {shown(text)} is no number of GPU s above 0")
+                raise InputError(f"{path}: line {number} must be a number > 0 GPU s (got {shown(text)})")
             values.append(float(value))
         if not values:
-            raise InputError(f"{path}: holds no service; one number of GPU s a line is needed")
+            raise InputError(f"{path}: empty file; expected a number of GPU s on each line")
         return cls(values)

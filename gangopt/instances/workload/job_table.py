@@ -1,4 +1,4 @@
-"""Jobs as a replay needs them, and rigid gangs as plain arrays: without polars, after whose use nobody can fork."""
+"""Interface of jobs for a replay, and rigid gangs as plain arrays, without polars, which does not allow forks."""
 
 from __future__ import annotations
 
@@ -42,40 +42,40 @@ class JobTable(Protocol):
 
     @property
     def duration(self) -> Floats:
-        """Running time of every job on its GPUs in s, nan where unknown."""
+        """Running time of every job on its GPUs in s, NaN if unknown."""
         ...
 
     def numbers(self, column: str) -> Floats:
-        """Return a column of numbers, nan where unknown."""
+        """Return a column of numbers, NaN if unknown."""
         ...
 
     def texts(self, column: str) -> tuple[str | None, ...]:
-        """Return a column of text, None where unknown."""
+        """Return a column of text, None if unknown."""
         ...
 
     def require(self, *columns: str) -> None:
-        """Check that every job has a value in some columns."""
+        """Check that every job has values in some columns."""
         ...
 
 
 class Gangs:
-    """Jobs of which only arrival, GPUs and duration are known, all of them valid.
+    """Jobs with only arrival, GPUs and duration, all known and valid.
 
     Parameters
     ----------
     arrival : ndarray of float
-        S, shape (jobs,).
+        Arrivals in s, shape (jobs,).
     gpus : ndarray of int
         GPUs of each gang, shape (jobs,).
     duration : ndarray of float
-        S, shape (jobs,).
+        Running times in s, shape (jobs,).
 
     Attributes
     ----------
     order : ndarray of int
-        Index, in the arrays given, of every job in order of arrival; equal arrivals keep their order.
+        Indices into the given arrays, in order of arrival; equal arrivals keep their order.
     arrival, gpus, duration : ndarray of float or ndarray of int
-        In that order.
+        Values in that order.
     """
 
     def __init__(self, arrival: Floats, gpus: Ints, duration: Floats) -> None:
@@ -98,21 +98,21 @@ class Gangs:
         return tuple(map(str, self.order.tolist()))
 
     def numbers(self, column: str) -> Floats:
-        """Return a column of numbers, nan in any but the three that are known."""
+        """Return a column of numbers, NaN if it is not one of the three."""
         known = {"arrival": self.arrival, "gpus": self.gpus.astype(np.float64), "duration": self.duration}
         return known.get(column, np.full(len(self), np.nan))
 
     def texts(self, column: str) -> tuple[str | None, ...]:
-        """Return None for every job but in column `id`."""
+        """Return a column of text, None except for `id`."""
         return self.ids if column == "id" else (None,) * len(self)
 
     def require(self, *columns: str) -> None:
-        """Check that columns are known.
+        """Check that the gangs have some columns.
 
         Raises
         ------
         InputError
-            Names the first that is not.
+            If a column is not available; the message gives the first one.
         """
         for column in columns:
             if len(self) and column not in {"id", "arrival", "gpus", "duration"}:

@@ -1,4 +1,4 @@
-"""A workload in numbers: arrivals, sizes, durations, demand over time, and the four bins of Tiresias's table 3."""
+"""Summary of a workload: arrivals, sizes, durations, demand over time, and the four bins of Tiresias's table 3."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["BIN_BOUNDS", "BIN_NAMES", "Bin", "Size", "Summary", "bin_of", "deman
 
 
 BIN_NAMES = ("SS", "SL", "LS", "LL")
-"""Small and short, small and long, large and short, large and long."""
+"""Bins of jobs: small and short, small and long, large and short, large and long."""
 
 BIN_BOUNDS = ((8, 14_400.0), (4, 800.0))
-"""Most GPUs of a small job, and the seconds from which a job is long: of the original trace and of the testbed's."""
+"""Largest number of GPUs of a small job and smallest duration in s of a long one, in the trace and in the testbed."""
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Jobs of one of the four bins: `jobs` of them, `share` of the jobs, `gpu_share` of the GPU seconds."""
+    """Jobs in a bin: their number, and their share of all jobs and of all GPU seconds."""
 
     name: str
     jobs: int
@@ -37,7 +37,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Size:
-    """Jobs of one number of GPUs: how many, and their GPU hours (None where no duration is known)."""
+    """Jobs with the same number of GPUs: their number, and their GPU hours (None if no duration is known)."""
 
     gpus: int
     jobs: int
@@ -46,28 +46,28 @@ class Size:
 
 @dataclass(frozen=True)
 class Summary:
-    """A workload in numbers; times in s, None where nothing is known.
+    """Summary of a workload; times in s, None if unknown.
 
     Attributes
     ----------
     jobs, apps, users, vcs, models : int
-        Counts of different ones; 0 where the workload tells none.
+        Numbers of distinct values, 0 if unknown.
     gpus : int
-        GPUs of all jobs together.
+        Total number of GPUs of all jobs.
     known_durations : int
-        Jobs whose duration is known; durations, GPU hours, demand and bins count only these.
+        Number of jobs with known durations, the only ones in durations, GPU hours, demand and bins.
     censored : int
-        Jobs whose known duration is a lower limit.
+        Number of jobs whose duration is a lower limit.
     first_arrival, last_arrival, mean_gap : float or None
-        S.
+        Arrivals and mean time between them in s.
     duration_quantiles : tuple of float or None
-        Least, 25 %, median, 75 %, 95 % and largest duration in s.
+        Minimum, 25 %, median, 75 %, 95 % and maximum of the durations in s.
     mean_duration, gpu_hours : float or None
-        S and GPU hours.
+        Mean duration in s, and total GPU hours.
     peak_demand : int or None
-        Most GPUs wanted at once if every job began on arrival.
+        Largest number of GPUs in use if every job started on arrival.
     mean_demand : float or None
-        GPU seconds over the time from the first arrival to the last, in GPUs.
+        GPU seconds divided by the time from the first to the last arrival, in GPUs.
     sizes : tuple of Size
         Jobs by number of GPUs.
     bins : tuple of tuple of Bin
@@ -97,7 +97,7 @@ class Summary:
     bins: tuple[tuple[Bin, ...], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON has them, bins with their bounds."""
+        """Return the summary for JSON, with the bounds of the bins."""
         record = asdict(self)
         record["bins"] = [
             {"most_gpus": gpus, "long_from": seconds, "bins": [asdict(item) for item in four]}
@@ -107,7 +107,7 @@ class Summary:
 
 
 def summarise(workload: Workload) -> Summary:
-    """Return a workload in numbers."""
+    """Summarise a workload."""
     known = np.isfinite(workload.duration)
     arrival, duration = workload.arrival, workload.duration[known]
     seconds = float(workload.gpu_seconds[known].sum())
@@ -147,11 +147,11 @@ def bin_of(gpus: Ints, duration: Floats, most_gpus: int = 8, long_from: float = 
     gpus : ndarray of int
         GPUs of each job.
     duration : ndarray of float
-        S, finite.
+        Finite durations in s.
     most_gpus : int, optional
-        Jobs of up to this many GPUs are small.
+        Largest number of GPUs of a small job.
     long_from : float, optional
-        Jobs of this many seconds or more are long.
+        Smallest duration of a long job in s.
 
     References
     ----------
@@ -186,9 +186,9 @@ def _sizes(workload: Workload) -> tuple[Size, ...]:
 
 
 def earliest_starts(workload: Workload) -> Floats:
-    """Return when each job could begin in s if GPUs never ran out: its arrival, or the end of the app's earlier phases.
+    """Return the start of each job in s if GPUs were unlimited: its arrival, or the end of the app's earlier phases.
 
-    nan where that hangs on a job whose duration is unknown.
+    NaN if it depends on a job of unknown duration.
     """
     start = workload.arrival.copy()
     phases = workload.numbers("phase")
@@ -203,9 +203,9 @@ def earliest_starts(workload: Workload) -> Floats:
 
 
 def demand(workload: Workload) -> tuple[Floats, Ints]:
-    """Return the GPUs wanted over time if every job began as early as it could.
+    """Return times, and the numbers of GPUs in use from then on, if every job started as early as possible.
 
-    Jobs without a duration are left out.
+    Jobs of unknown duration are ignored.
     """
     start = earliest_starts(workload)
     end = start + workload.duration

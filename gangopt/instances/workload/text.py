@@ -1,4 +1,4 @@
-"""A workload's summary and notices as lines for people."""
+"""Text of the summary and the notices of a workload."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["notice_lines", "seconds_text", "summary_text"]
 
 
 def seconds_text(seconds: float) -> str:
-    """Return a time in the unit in which it reads best."""
+    """Return a time with a suitable unit."""
     for limit, size, unit in ((120, 1, "s"), (7200, 60, "min"), (172_800, 3600, "h")):
         if abs(seconds) < limit:
             return f"{seconds / size:.3g} {unit}"
@@ -22,9 +22,9 @@ def summary_text(summary: Summary, cluster_gpus: int | None = None) -> str:
     Parameters
     ----------
     summary : Summary
-        Of a workload.
+        Summary of a workload.
     cluster_gpus : int or None, optional
-        GPUs of a cluster, to say what part of it the workload would fill.
+        GPUs of a cluster, for the share that the workload would use.
 
     Returns
     -------
@@ -91,5 +91,5 @@ def _bin_lines(summary: Summary) -> list[str]:
 
 
 def notice_lines(notices: tuple[Notice, ...]) -> list[str]:
-    """Return one line a notice."""
-    return [f"{item.name}: {item.count:,}{' left out' if item.dropped else ''}; {item.message}" for item in notices]
+    """Return a line for each notice."""
+    return [f"{item.name}: {item.count:,}{' skipped' if item.dropped else ''}; {item.message}" for item in notices]

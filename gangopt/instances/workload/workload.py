@@ -1,4 +1,4 @@
-"""A workload: the jobs that arrive at a cluster over time, in order of arrival."""
+"""Workloads, the jobs that arrive at a cluster over time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats, Ints
 from gangopt.instances.workload.columns import COLUMNS, check_frame, frame_of
@@ -32,24 +33,24 @@ _SAVE = "gangopt.instances.workload.files:save_workload"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workload:
-    """Jobs in order of arrival; jobs that arrive at the same second keep the order in which they were given.
+    """Jobs in order of arrival; jobs with equal arrivals keep the order in which they were given.
 
-    Build one with `from_columns`, or read one with `load`. Never change the frame in place.
+    Create workloads with `from_columns` or `load`. Do not change the frame in place.
 
     Attributes
     ----------
     frame : polars.DataFrame
-        polars.DataFrame, one row a job Every column of `gangopt.instances.workload.columns.COLUMNS`; what a trace
-        does not tell is null. Times in s.
+        One row per job, with all columns of `gangopt.instances.workload.columns.COLUMNS`; unknown values are null.
+        Times are in s.
     name, description, source : str
-        What the workload is called, what it holds and where it comes from.
+        Name, description and source of the workload.
     notices : tuple of Notice
-        What its reader found odd.
+        Findings of its reader.
 
     Notes
     -----
-    A job of phase k of an app may start once all jobs of the app with a smaller phase have ended, and not before its
-    own arrival. Jobs without a phase depend on nothing.
+    A job in phase k of an app can start once it has arrived and all jobs of the app with a smaller phase have ended.
+    Jobs without a phase do not depend on others.
     """
 
     frame: pl.DataFrame
@@ -60,7 +61,7 @@ class Workload:
 
     def __post_init__(self) -> None:
         if self.frame.columns != list(COLUMNS):
-            raise InputError("the frame of a workload has other columns than COLUMNS; build one with from_columns")
+            raise InputError("the frame of a workload must have the columns COLUMNS; create it with from_columns")
         check_frame(self.frame)
 
     @classmethod
@@ -73,20 +74,20 @@ class Workload:
         source: str = "",
         notices: tuple[Notice, ...] = (),
     ) -> Self:
-        """Return the workload of columns; rows are sorted by arrival, those of equal arrival keep their order.
+        """Create a workload from columns; rows are sorted by arrival, and keep their order if it is equal.
 
         Parameters
         ----------
         columns : mapping of str to sequence of object or object
             Sequences, numpy arrays or polars series of one length, by column name; `id`, `arrival` and `gpus` are
-            needed, the others may be absent or hold None.
+            required; others can be missing or have None.
         name, description, source, notices : str or tuple of Notice, optional
             Annotations.
 
         Raises
         ------
         InputError
-            Names the column, the row as given (from 0) and the value that is not allowed.
+            If a value is invalid; the message gives the column, the row (from 0) and the value.
         """
         frame = frame_of(columns)
         check_frame(frame, ordered=False)
@@ -95,22 +96,22 @@ class Workload:
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str]) -> Workload:
-        """Return the workload of a name, as `workload/themis-1?seed=2`, or of a file; short for `load_workload`.
+        """Return a generated workload by name, e.g. `workload/themis-1?seed=2`, or the one in a file.
 
         Raises
         ------
         InputError
-            If the name is unknown, or the file is defective or of no known format.
+            If the name is unknown, or the file is invalid or of unknown format.
         """
         return resolve(_LOAD)(name_or_path)  # type: ignore[no-any-return]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the workload by the ending of the path; `load` reads it back equal. Short for `save_workload`.
+        """Write the workload as parquet, CSV or JSON, by the suffix of the path; `load` restores it.
 
         Raises
         ------
         InputError
-            If the ending is another, or the file cannot be written.
+            If the suffix is not supported, or the file cannot be written.
         """
         resolve(_SAVE)(self, path)
 
@@ -118,7 +119,7 @@ class Workload:
         return self.frame.height
 
     def __eq__(self, other: object) -> bool:
-        """Whether the jobs are equal; annotations and notices do not count."""
+        """Return whether the jobs are equal, ignoring annotations and notices."""
         return self.frame.equals(other.frame) if isinstance(other, Workload) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -142,7 +143,7 @@ class Workload:
         return float(self.arrival[0]) if len(self) else 0.0
 
     def from_zero(self) -> Workload:
-        """Return the jobs with arrivals in s since the first one, without the other times on the same clock."""
+        """Return the jobs with arrivals relative to the first one, without deadlines and logged starts."""
         import polars as pl
 
         if not self.begin:
@@ -158,46 +159,46 @@ class Workload:
 
     @cached_property
     def duration(self) -> Floats:
-        """Running time of every job on its GPUs in s, nan where unknown; read-only."""
+        """Running time of every job on its GPUs in s, NaN if unknown; read-only."""
         return self.numbers("duration")
 
     @cached_property
     def work(self) -> Floats:
-        """Running time of every job on one GPU in GPU s, nan where unknown; read-only."""
+        """Running time of every job on one GPU in GPU s, NaN if unknown; read-only."""
         return self.numbers("work")
 
     @cached_property
     def gpu_seconds(self) -> Floats:
-        """GPUs times duration of every job in GPU s, nan where unknown; read-only."""
+        """GPUs times duration of every job in GPU s, NaN if unknown; read-only."""
         return _locked(np.asarray(self.gpus * self.duration, dtype=np.float64))
 
     def numbers(self, column: str) -> Floats:
-        """Return a column of numbers (or true and false as 1 and 0) as a read-only float array, nan where unknown.
+        """Return a column of numbers (or flags as 1 and 0) as a read-only float array, NaN if unknown.
 
         Raises
         ------
         InputError
-            If there is no such column, or it holds text.
+            If there is no such column of numbers.
         """
         import polars as pl
 
         known = [item.name for item in COLUMNS.values() if item.kind != "text"]
         if column not in known:
-            raise InputError(f"{column!r} is no column of numbers; those are {', '.join(known)}")
+            raise InputError(f"unknown column of numbers {column!r}; known: {', '.join(known)}")
         values = self.frame[column].cast(pl.Float64).to_numpy()
         return _locked(np.array(values, dtype=np.float64))
 
     def texts(self, column: str) -> tuple[str | None, ...]:
-        """Return a column of text, None where unknown.
+        """Return a column of text, None if unknown.
 
         Raises
         ------
         InputError
-            If there is no such column, or it holds numbers.
+            If there is no such column of text.
         """
         known = [item.name for item in COLUMNS.values() if item.kind == "text"]
         if column not in known:
-            raise InputError(f"{column!r} is no column of text; those are {', '.join(known)}")
+            raise InputError(f"unknown column of text {column!r}; known: {', '.join(known)}")
         return tuple(self.frame[column])
 
     def has(self, column: str) -> bool:
@@ -205,12 +206,12 @@ class Workload:
         return column in COLUMNS and self.frame[column].null_count() == 0
 
     def require(self, *columns: str) -> None:
-        """Check that every job has a value in some columns.
+        """Check that every job has values in some columns.
 
         Raises
         ------
         InputError
-            Names the first column that lacks a value, in how many jobs, and the first of them.
+            If values are missing; the message gives the first such column, and the number and the first of the jobs.
         """
         for column in columns:
             missing = self.frame[column].is_null()
@@ -228,7 +229,7 @@ class Workload:
         return replace(self, frame=self.frame.filter(pl.col(column).is_not_null()))
 
     def ended(self) -> Workload:
-        """Return the jobs without those whose duration is a lower limit, since they still ran when the log ended."""
+        """Return the jobs except those whose duration is a lower limit, since they ran at the end of the log."""
         from gangopt.instances.workload.signs import censored_jobs
 
         notices = tuple(replace(item, dropped=item.dropped or item.name == _CENSORED) for item in self.notices)
@@ -242,24 +243,24 @@ class Workload:
         user: str | None = None,
         vc: str | None = None,
     ) -> Workload:
-        """Return the jobs that arrive in [start, end), of a user, of a virtual cluster; times stay as they are.
+        """Return the jobs that arrive in [start, end), of a user, of a virtual cluster; times do not change.
 
         Parameters
         ----------
         start, end : float or None, optional
-            S; None is no limit.
+            Times in s; None means no limit.
         user, vc : str or None, optional
-            Names; None is any.
+            Names; None means any.
 
         Raises
         ------
         InputError
-            If end is not after start, or the workload has no job of this user or virtual cluster at all.
+            If end is not after start, or the workload has no jobs of the user or virtual cluster.
         """
         import polars as pl
 
         if start is not None and end is not None and not start < end:
-            raise InputError(f"end={end:g} s is not after start={start:g} s")
+            raise InputError(f"end must be > start={start:g} s (got {end:g})")
         frame = self.frame
         for column, value in (("user", user), ("vc", vc)):
             if value is None:
@@ -275,24 +276,23 @@ class Workload:
         return replace(self, frame=frame)
 
     def scale_load(self, factor: float) -> Workload:
-        """Return the workload at another load: times between arrivals are divided by the factor, jobs stay as they are.
+        """Return the workload at another load, with the times between arrivals divided by a factor.
 
-        Deadlines keep their distance from the arrival; logged starts no longer mean anything and become null.
+        Deadlines keep their distance from the arrival; logged starts are meaningless then and become null.
 
         Parameters
         ----------
         factor : float
-            2 is twice the load.
+            Factor on the load, e.g. 2 for twice the load.
 
         Raises
         ------
         InputError
-            If the factor is not a finite number above 0.
+            If the factor is not a finite number > 0.
         """
         import polars as pl
 
-        if not np.isfinite(factor) or factor <= 0:
-            raise InputError(f"factor={factor}: a finite number above 0 is needed")
+        checks.number("factor", factor, above=0)
         if not len(self):
             return self
         first = pl.col("arrival").first()
@@ -309,7 +309,11 @@ def _no_such(column: str, value: str, known: list[str]) -> InputError:
     from gangopt.base.arguments import unknown
 
     label = {"user": "user", "vc": "virtual cluster"}[column]
-    return unknown(f"{label} of the workload", value, known) if known else InputError(f"no job has a {label}")
+    return (
+        unknown(f"{label} of the workload", value, known)
+        if known
+        else InputError(f"no job of the workload has a {label}")
+    )
 
 
 def _locked(array: Array) -> Array:

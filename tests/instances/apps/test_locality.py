@@ -46,13 +46,16 @@ def test_a_profile_takes_the_mean_of_what_it_saw():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: measured_slowdown(0, 1), "near: a speed of 0"),
-        (lambda: measured_slowdown(1, math.inf), "far: a speed of inf"),
-        (lambda: LocalityProfile(0, 1), "seconds_per_iteration: 0"),
-        (lambda: LocalityProfile(1, 0), "max_gpus: 0"),
+        (lambda: measured_slowdown(0, 1), r"near must be a finite number > 0 \(got 0\)"),
+        (lambda: measured_slowdown(1, math.inf), r"far must be a finite number > 0 \(got inf\)"),
+        (lambda: LocalityProfile(0, 1), r"seconds_per_iteration must be a finite number > 0 s \(got 0\)"),
+        (lambda: LocalityProfile(1, 0), r"max_gpus must be an integer >= 1 \(got 0\)"),
         (lambda: LocalityProfile(1, 1).observe("room", 1, 1), "unknown locality 'room'"),
-        (lambda: LocalityProfile(1, 1).observe("rack", 0, 1), "gpus: 0"),
-        (lambda: LocalityProfile(1, 1).observe("rack", 1, math.nan), "seconds: nan"),
+        (lambda: LocalityProfile(1, 1).observe("rack", 0, 1), r"gpus must be an integer >= 1 \(got 0\)"),
+        (
+            lambda: LocalityProfile(1, 1).observe("rack", 1, math.nan),
+            r"seconds must be a finite number > 0 s \(got nan\)",
+        ),
     ],
 )
 def test_measurements_without_sense_are_refused(make, message):

@@ -72,22 +72,25 @@ def test_plain_halving_doubles_the_gpus():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: halvings(0, 5), "halvings: 0 jobs, at least 1 is needed"),
-        (lambda: SuccessiveHalving(jobs(1, 2), PLAN), r"phases\[0\]: 4 jobs, 2 are given"),
-        (lambda: SuccessiveHalving(jobs(1), ()), r"phases\[0\]: 0 jobs, 1 are given"),
+        (lambda: halvings(0, 5), r"jobs must be an integer >= 1 \(got 0\)"),
+        (lambda: SuccessiveHalving(jobs(1, 2), PLAN), r"phases\[0\] must have all 2 jobs \(got 4\)"),
+        (lambda: SuccessiveHalving(jobs(1), ()), r"phases\[0\] must have all 1 jobs \(got 0\)"),
         (
             lambda: SuccessiveHalving(jobs(1), (HalvingPhase(1, 1, 1), HalvingPhase(2, 1, 1))),
-            r"phases\[1\]: 2 jobs, 1 to 1 are allowed",
+            r"phases\[1\]\.jobs must be an integer from 1 to 1 \(got 2\)",
         ),
-        (lambda: example(ranking=[0, 1, 2, 2]), "ranking: .*, each of 0 to 3 is needed once"),
-        (lambda: example().jobs_in_phase(3, 1), "phase 3 with 1 GPUs, 0 to 2"),
-        (lambda: example().advance(1.5), "part 1.5 of a phase, 0 to 1 is allowed"),
-        (lambda: CurveStopping([]), "jobs: none, at least 1 is needed"),
-        (lambda: CurveJob(JobInfo("a", 10, 1), 11), "job a: stops at 11, above 0 and up to 10"),
-        (lambda: curves().jobs_remaining(-1), "-1 GPUs, 0 or more are allowed"),
-        (lambda: forecast([], 0.1, 10), "curves: none"),
-        (lambda: forecast([(1, 1, 0)], 0.1, 0), "limit: 0 iterations"),
-        (lambda: forecast([(1, -1, 0)], 0.1, 10), r"curves\[0\]: .*three finite numbers from 0"),
+        (lambda: example(ranking=[0, 1, 2, 2]), r"ranking must be a permutation of 0 to 3 \(got \[0, 1, 2, 2\]\)"),
+        (lambda: example().jobs_in_phase(3, 1), r"phase must be from 0 to 2, gpus >= 0 \(got 3, 1\)"),
+        (lambda: example().advance(1.5), r"part must be a number from 0 to 1 \(got 1\.5\)"),
+        (lambda: CurveStopping([]), "jobs must not be empty"),
+        (lambda: CurveJob(JobInfo("a", 10, 1), 11), r"job a: stops_at must be a number > 0 and <= 10 \(got 11\)"),
+        (lambda: curves().jobs_remaining(-1), r"gpus must be an integer >= 0 \(got -1\)"),
+        (lambda: forecast([], 0.1, 10), "curves must not be empty"),
+        (lambda: forecast([(1, 1, 0)], 0.1, 0), r"limit must be a number from 1 to 1e9 iterations \(got 0\)"),
+        (
+            lambda: forecast([(1, -1, 0)], 0.1, 10),
+            r"curves\[0\] must be three finite numbers >= 0 \(got \(1, -1, 0\)\)",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(make, message):

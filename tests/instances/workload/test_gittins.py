@@ -110,11 +110,11 @@ def test_read_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("services", "message"),
     [
-        ([], "the distribution of service is empty; at least one past job is needed"),
-        ([1, 0], "the distribution of service holds 0; finite GPU s above 0 are needed"),
-        ([1, -2], "the distribution of service holds -2; finite GPU s above 0 are needed"),
-        ([1, math.nan], "the distribution of service holds nan; finite GPU s above 0 are needed"),
-        ([math.inf], "the distribution of service holds inf; finite GPU s above 0 are needed"),
+        ([], "services must not be empty"),
+        ([1, 0], "services must be finite numbers > 0 GPU s (got 0)"),
+        ([1, -2], "services must be finite numbers > 0 GPU s (got -2)"),
+        ([1, math.nan], "services must be finite numbers > 0 GPU s (got nan)"),
+        ([math.inf], "services must be finite numbers > 0 GPU s (got inf)"),
     ],
 )
 def test_wrong_services_are_refused(services, message):
@@ -126,9 +126,9 @@ def test_wrong_services_are_refused(services, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("4\nfive\n", ": line 2: 'five' is no number of GPU s above 0"),
-        ("4\n\n0\n", ": line 3: '0' is no number of GPU s above 0"),
-        ("\n", ": holds no service; one number of GPU s a line is needed"),
+        ("4\nfive\n", ": line 2 must be a number > 0 GPU s (got 'five')"),
+        ("4\n\n0\n", ": line 3 must be a number > 0 GPU s (got '0')"),
+        ("\n", ": empty file; expected a number of GPU s on each line"),
     ],
 )
 def test_wrong_files_are_refused(tmp_path, text, message):
@@ -149,7 +149,7 @@ def test_the_header_of_the_published_samples_is_no_service(tmp_path):
     file.write_bytes(b"\xef\xbb\xbfduration\r\n121\r\n122\r\n122\r\n\r\n53294624\r\n")
     assert ServiceDistribution.from_file(file).services.tolist() == [121, 122, 122, 53294624]
     file.write_text("121\nduration\n122\n")
-    with pytest.raises(InputError, match=r"yarn\.csv: line 2: 'duration' is no number of GPU s above 0"):
+    with pytest.raises(InputError, match=r"yarn\.csv: line 2 must be a number > 0 GPU s \(got 'duration'\)"):
         ServiceDistribution.from_file(file)
     file.write_text("duration\nduration\n122\n")
     with pytest.raises(InputError, match=r"yarn\.csv: line 2: 'duration' is no number"):

@@ -74,7 +74,7 @@ def test_times_read_well(seconds, text):
 
 def test_notices_as_lines():
     notices = (Notice("odd", 1200, "line 2: odd"), Notice("bad", 1, "line 3: bad", dropped=True))
-    assert notice_lines(notices) == ["odd: 1,200; line 2: odd", "bad: 1 left out; line 3: bad"]
+    assert notice_lines(notices) == ["odd: 1,200; line 2: odd", "bad: 1 skipped; line 3: bad"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), st.none() | st.integers(1, 6)), min_size=1, max_size=8))

@@ -166,14 +166,19 @@ def test_a_required_column_is_named_with_its_meaning():
 
 
 def test_a_frame_of_other_columns_or_another_order_is_refused(workload):
-    with pytest.raises(InputError, match="other columns than COLUMNS; build one with from_columns"):
+    with pytest.raises(
+        InputError, match="the frame of a workload must have the columns COLUMNS; create it with from_columns"
+    ):
         Workload(workload.frame.drop("user"))
     with pytest.raises(InputError, match="column arrival, row 1: 5 s is earlier than that of the previous row"):
         Workload(workload.frame.reverse())
 
 
 def test_columns_are_asked_for_by_their_kind(workload):
-    with pytest.raises(InputError, match="'user' is no column of numbers; those are arrival, gpus"):
+    with pytest.raises(
+        InputError,
+        match="unknown column of numbers 'user'; known: arrival, gpus, duration, work, steps, ps, workers, batch,",
+    ):
         workload.numbers("user")
     with pytest.raises(InputError, match="'arrival' is no column of text; those are id, model"):
         workload.texts("arrival")
@@ -194,7 +199,7 @@ def test_slices_by_time_user_and_virtual_cluster(workload):
     assert workload.slice(user="eve", vc="y").arrival.tolist() == [5]
     assert workload.slice() == workload
     assert len(workload.slice(100)) == 0
-    with pytest.raises(InputError, match="end=5 s is not after start=5 s"):
+    with pytest.raises(InputError, match=r"end must be > start=5 s \(got 5\)"):
         workload.slice(5, 5)
     with pytest.raises(InputError, match="unknown user of the workload 'evee'; did you mean 'eve'"):
         workload.slice(user="evee")
@@ -213,7 +218,7 @@ def test_scaled_load_moves_arrivals_and_deadlines_and_forgets_starts(workload):
     np.testing.assert_array_equal(twice.duration, workload.duration)
     assert len(workload.slice(100).scale_load(2)) == 0
     for factor in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(InputError, match=r"factor=.*: a finite number above 0 is needed"):
+        with pytest.raises(InputError, match=r"factor must be a finite number > 0 \(got 0\)"):
             workload.scale_load(factor)
 
 
