@@ -82,7 +82,7 @@ def test_the_command_refuses_reports_and_leaves_out(call, refused, tmp_path):
     assert [(item["name"], item["count"]) for item in record["notices"]] == [("unplaceable", 2), ("cpu-ignored", 1)]
     told = "cpu-ignored: 1; job d requests 8 cores, but replays place jobs by number of GPUs only"
     assert [line for line in err.splitlines() if "ignored" in line] == [told]
-    assert "unplaceable: 2 left out; job a cannot be placed on lab" in err
+    assert "unplaceable: 2 skipped; job a cannot be placed on lab" in err
     assert told in page.read_text()
 
 

@@ -89,7 +89,7 @@ def test_jobs_that_do_not_fit(call, log):
     code, out, err = call(log, "--cluster", "tiresias-testbed", "--lenient")
     assert code == 0
     assert "4 jobs" in out
-    assert "unplaceable: 1 left out; job c cannot be placed" in err
+    assert "unplaceable: 1 skipped; job c cannot be placed" in err
 
 
 def test_a_generated_workload_by_name(call):
@@ -162,4 +162,4 @@ def test_jobs_that_still_run_are_counted_and_left_out_on_demand(call, tmp_path):
     code, out, err = call(path, "--ended", "--json")
     record = json.loads(out)
     assert (code, record["jobs"], record["censored"], record["mean_duration"]) == (0, 1, 0, 40)
-    assert err.startswith("censored-durations: 1 left out; job p0 has no end")
+    assert err.startswith("censored-durations: 1 skipped; job p0 does not end")

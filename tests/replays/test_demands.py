@@ -26,9 +26,9 @@ def workload(**columns):
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"gpu_type": [None, "H100", "T4"]}, "1 GPUs, the cluster has 0 of type H100 (unplaceable: 2;"),
-        ({"cpu": [1, 2000, 129]}, "2000 cores, the cluster has 128 (unplaceable: 2;"),
-        ({"memory": [1, 513, 2000]}, "513 GB, the cluster has 512 (unplaceable: 2;"),
+        ({"gpu_type": [None, "H100", "T4"]}, "needs 1 GPUs, but the cluster has 0 of type H100 (unplaceable: 2;"),
+        ({"cpu": [1, 2000, 129]}, "needs 2000 cores, but the cluster has 128 (unplaceable: 2;"),
+        ({"memory": [1, 513, 2000]}, "needs 513 GB, but the cluster has 512 (unplaceable: 2;"),
     ],
 )
 def test_jobs_that_no_machine_can_hold_are_refused(columns, reason):

@@ -127,5 +127,5 @@ def test_average_apps_is_the_mean_over_seconds(pairs, start, length):
 def test_times_that_go_backwards_are_refused():
     with pytest.raises(InputError, match=r"end must be >= start=5 s \(got 4\)"):
         average_apps([(0, 1)], 5, 4)
-    with pytest.raises(InputError, match=r"stays\[1\]: from 3 to 2 s"):
+    with pytest.raises(InputError, match=r"stays\[1\]: departure must be >= arrival 3 s"):
         average_apps([(0, 1), (3, 2)], 0, 4)

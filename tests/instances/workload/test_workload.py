@@ -180,7 +180,7 @@ def test_columns_are_asked_for_by_their_kind(workload):
         match="unknown column of numbers 'user'; known: arrival, gpus, duration, work, steps, ps, workers, batch,",
     ):
         workload.numbers("user")
-    with pytest.raises(InputError, match="'arrival' is no column of text; those are id, model"):
+    with pytest.raises(InputError, match="unknown column of text 'arrival'; known: id, model"):
         workload.texts("arrival")
 
 
@@ -206,7 +206,7 @@ def test_slices_by_time_user_and_virtual_cluster(workload):
     with pytest.raises(InputError, match="unknown virtual cluster of the workload 'z'; known: x, y"):
         workload.slice(vc="z")
     plain = Workload.from_columns({"id": ["a"], "arrival": [0], "gpus": [1]})
-    with pytest.raises(InputError, match="no job has a virtual cluster"):
+    with pytest.raises(InputError, match="no job of the workload has a virtual cluster"):
         plain.slice(vc="x")
 
 
@@ -218,7 +218,7 @@ def test_scaled_load_moves_arrivals_and_deadlines_and_forgets_starts(workload):
     np.testing.assert_array_equal(twice.duration, workload.duration)
     assert len(workload.slice(100).scale_load(2)) == 0
     for factor in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(InputError, match=r"factor must be a finite number > 0 \(got 0\)"):
+        with pytest.raises(InputError, match=r"factor must be a finite number > 0 \(got "):
             workload.scale_load(factor)
 
 
