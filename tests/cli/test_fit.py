@@ -229,7 +229,7 @@ def test_bad_options_of_loss_give_one_line(losses, options, message):
 def test_complaints_name_the_file(losses, speeds, tmp_path, allocation):
     rising = tmp_path / "rising.csv"
     rising.write_text("step,loss\n" + "\n".join(f"{k},{k + 1}" for k in range(30)))
-    with pytest.raises(InputError, match=r"rising.csv: the losses do not fall"):
+    with pytest.raises(InputError, match=r"rising.csv: the losses do not decrease"):
         call("loss", rising)
     few = tmp_path / "few.csv"
     few.write_text("p,w,speed\n1,1,2\n")

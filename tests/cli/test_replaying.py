@@ -73,8 +73,8 @@ def test_the_command_refuses_reports_and_leaves_out(call, refused, tmp_path):
     save_cluster(Cluster.from_groups([group], name="lab"), cluster)
     arguments = ("replay", log, "--cluster", cluster, "--policy", "fifo,srtf", "--json", "--no-bound")
     assert refused(*arguments) == (
-        "gangopt: job a cannot be placed on lab: 1 GPUs, the cluster has 0 of type H100 (unplaceable: 2; a lenient "
-        "reading leaves such jobs out)\n"
+        "gangopt: job a cannot be placed on lab: needs 1 GPUs, but the cluster has 0 of type H100 "
+        "(unplaceable: 2; a lenient reader skips such jobs)\n"
     )
     code, out, err = call(*arguments, "--lenient", "-o", page)
     record = json.loads(out)

@@ -84,7 +84,7 @@ def test_jobs_that_do_not_fit(call, log):
     assert (code, out) == (2, "")
     assert err == (
         "gangopt: job c cannot be placed on tiresias-testbed: needs 64 GPUs, but the cluster has 60 (unplaceable:"
-        "reading leaves such jobs out)\n"
+        "reader skips such jobs)\n"
     )
     code, out, err = call(log, "--cluster", "tiresias-testbed", "--lenient")
     assert code == 0

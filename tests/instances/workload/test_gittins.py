@@ -155,5 +155,5 @@ def test_the_header_of_the_published_samples_is_no_service(tmp_path):
     with pytest.raises(InputError, match=r"yarn\.csv: line 2 must be a number > 0 GPU s"):
         ServiceDistribution.from_file(file)
     file.write_text("duration\n")
-    with pytest.raises(InputError, match=r"yarn\.csv: holds no service"):
+    with pytest.raises(InputError, match=r"yarn\.csv: empty file"):
         ServiceDistribution.from_file(file)

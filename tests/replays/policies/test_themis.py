@@ -164,7 +164,7 @@ def test_gifts_follow_the_seed():
     [
         ("themis?f=1.5", "fairness knob f=1.5, a number from 0 to 1 is needed"),
         ("themis?lease=0", "lease=0.0, seconds above 0 are needed"),
-        ("themis?rounding=up", "themis?rounding=up: rounding=up, allowed: floor, value, random"),
+        ("themis?rounding=up", "themis?rounding=up: rounding must be floor or value or random (got up)"),
     ],
 )
 def test_wrong_arguments_are_refused(policy, message):
