@@ -83,8 +83,8 @@ def test_jobs_that_do_not_fit(call, log):
     code, out, err = call(log, "--cluster", "tiresias-testbed")
     assert (code, out) == (2, "")
     assert err == (
-        "gangopt: job c cannot be placed on tiresias-testbed: needs 64 GPUs, but the cluster has 60 (unplaceable:"
-        "reader skips such jobs)\n"
+        "gangopt: job c cannot be placed on tiresias-testbed: needs 64 GPUs, but the cluster has 60 "
+        "(unplaceable: 1; a lenient reader skips such jobs)\n"
     )
     code, out, err = call(log, "--cluster", "tiresias-testbed", "--lenient")
     assert code == 0
