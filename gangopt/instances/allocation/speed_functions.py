@@ -21,7 +21,7 @@ THETA_COUNT = {"async": 4, "sync": 5, "table": 0}
 """Coefficients of each mode."""
 
 
-def async_step_seconds(theta: Sequence[Any] | FloatArray, parameter_servers: Any, workers: Any) -> Any:
+def async_step_seconds(theta: Sequence[Any] | Floats, parameter_servers: Any, workers: Any) -> Any:
     r"""Return the seconds for one step of asynchronous training.
 
     .. math:: 1/f(p, w) = (\theta_0 + \theta_1 w/p + \theta_2 w + \theta_3 p) / w
@@ -48,7 +48,7 @@ def async_step_seconds(theta: Sequence[Any] | FloatArray, parameter_servers: Any
     return inner / workers
 
 
-def sync_step_seconds(theta: Sequence[Any] | FloatArray, batch: Any, parameter_servers: Any, workers: Any) -> Any:
+def sync_step_seconds(theta: Sequence[Any] | Floats, batch: Any, parameter_servers: Any, workers: Any) -> Any:
     r"""Return the seconds for one step of synchronous training.
 
     .. math:: 1/f(p, w) = \theta_0 M/w + \theta_1 + \theta_2 w/p + \theta_3 w + \theta_4 p

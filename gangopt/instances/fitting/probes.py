@@ -9,8 +9,8 @@ import numpy as np
 from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats, Ints
-from gangopt.instances.fitting.speed import Mode, check_mode, terms
-from gangopt.instances.fitting.speed_functions import THETA_COUNT
+from gangopt.instances.allocation.speed_functions import THETA_COUNT
+from gangopt.instances.fitting.speed_terms import Mode, check_mode, terms
 
 __all__ = ["DEFAULT_MAX_TASKS", "admissible_pairs", "next_probes"]
 

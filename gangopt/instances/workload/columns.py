@@ -82,12 +82,6 @@ _BAD_TEXT = r"[\x00-\x1f\x7f-\x9f]|^\s|\s$"
 """Text that would not survive writing to and reading from CSV."""
 
 
-def shown(value: object) -> str:
-    """Return the repr of a value for a message, abbreviated to 42 characters."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 42 else text[:38] + "..." + text[-1:]
-
-
 def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
     """Return the frame of columns given as sequences, arrays or polars series.
 

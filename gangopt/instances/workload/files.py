@@ -43,7 +43,7 @@ SEPARATORS = (",", ";", "\t")
 """Separators that are recognised in text files; files are written with commas."""
 
 ENDINGS = (".parquet", ".csv", ".json")
-"""Suffixes that `write_workload` supports."""
+"""Suffixes that `save_workload` supports."""
 
 NATIVE = "gangopt"
 """Name of the own format."""
@@ -53,7 +53,7 @@ _KIND = "gangopt-workload"
 _NOTES = ("name", "description", "source")
 
 
-def write_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
+def save_workload(workload: Workload, path: str | os.PathLike[str]) -> None:
     """Write a workload in the format given by the suffix of the path, without empty columns.
 
     Parquet and JSON also keep name, description and source; notices are not written.

@@ -16,7 +16,6 @@ from gangopt.base.checks import LARGEST, limits
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.inputfile import read_file
 from gangopt.base.tables import csv_lines
-from gangopt.instances.workload.columns import shown
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.shown import shown
 

@@ -1,4 +1,4 @@
-"""How messages of workloads show a value."""
+"""Values in messages of workloads."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ __all__ = ["shown"]
 
 
 def shown(value: object) -> str:
-    """Return a value as messages show it, cut to 40 characters."""
+    """Return the repr of a value for a message, abbreviated to 42 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 42 else text[:38] + "..." + text[-1:]

@@ -12,6 +12,7 @@ import numpy as np
 
 from gangopt.base import checks
 from gangopt.base.errors import InputError
+from gangopt.base.plugins import resolve
 from gangopt.base.types import Floats, Ints
 from gangopt.instances.workload.columns import COLUMNS, check_frame, frame_of
 from gangopt.instances.workload.notices import Notice

@@ -8,6 +8,7 @@ import numpy as np
 
 from gangopt.base import checks
 from gangopt.base.types import Floats, Ints
+from gangopt.instances.allocation.testbed import optimus_testbed
 from gangopt.instances.workload.generate.arguments import check_count, check_positive
 from gangopt.instances.workload.speed import FittedSpeed
 from gangopt.instances.workload.workload import Workload
@@ -122,9 +123,7 @@ def _check(generator: str, jobs: int, rate: float, steps_share: float) -> None:
 
 
 def _workload(rng: np.random.Generator, arrival: Floats, kinds: Ints, share: float, description: str) -> Workload:
-    from gangopt.catalogue import load
-
-    table = cast("AllocationInstance", load("allocation/optimus-testbed"))
+    table = optimus_testbed()
     speeds = [_speed(table, kind) for kind in range(len(table.jobs))]
     shape = rng.integers(1, SHAPES + 1, len(kinds))
     steps = table.steps[kinds] * share
