@@ -1,8 +1,6 @@
 """Ties of time, service and index against a replay in exact fractions; clocks that begin at the first arrival."""
 
-import importlib.util
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,17 +9,7 @@ from hypothesis import strategies as st
 
 import gangopt
 from gangopt.solvers.bounds import workload_jct_bound
-
-spec = importlib.util.spec_from_file_location("rational", Path(__file__).parent / "rational.py")
-rational = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(rational)
-Looking, Queues, Rule, index, simulate = (
-    rational.Looking,
-    rational.Queues,
-    rational.Rule,
-    rational.index,
-    rational.simulate,
-)
+from helpers.rational import Looking, Queues, Rule, index, simulate
 
 
 def workload(triples, shift=0.0):

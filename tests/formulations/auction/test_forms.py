@@ -1,9 +1,7 @@
 """Every form of the auction against enumeration in exact rationals, and row by row on small cases."""
 
-import importlib.util
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +16,7 @@ from gangopt.formulations.auction.racks import plan_of
 from gangopt.instances.auction.bids import CLUSTER, MACHINE, RACK, AppBid
 from gangopt.solvers.highs import compile_model, solve_model
 from gangopt.solvers.highs.session import current_values
-
-spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
+from helpers import auction_cases as cases
 
 FORMS = {
     "bids": (bids.model, bids.read, bids.hint, bids.fill),

@@ -1,10 +1,8 @@
 """Files of auctions: what is written is read back, and each defect is one line."""
 
 import copy
-import importlib.util
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,10 +14,7 @@ from gangopt.catalogue import read_document, to_document
 from gangopt.instances.auction.bids import Bystander
 from gangopt.instances.auction.document import AuctionSolutionDocument
 from gangopt.instances.auction.solution import AuctionSolution
-
-spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
+from helpers import auction_cases as cases
 
 FILE = {
     "noun": "auction",

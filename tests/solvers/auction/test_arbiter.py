@@ -1,8 +1,6 @@
 """The arbiter: who is asked, what is kept of what was won, who is given the rest."""
 
-import importlib.util
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,10 +21,7 @@ from gangopt.solvers.auction.rounding import kept_bundle, kept_part
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.themis.rounds import RoundSettings
 from gangopt.topology import Cluster
-
-spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
+from helpers import auction_cases as cases
 
 F = Fraction
 

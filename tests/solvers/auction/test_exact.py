@@ -1,10 +1,8 @@
 """The exact auction and its payments against enumeration in exact rationals."""
 
 import dataclasses
-import importlib.util
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -23,10 +21,7 @@ from gangopt.solvers.auction.master import Master
 from gangopt.solvers.auction.payments import Payments
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.highs import Session, solve_model
-
-spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
+from helpers import auction_cases as cases
 
 F = Fraction
 

@@ -1,8 +1,6 @@
 """What GPUs can be divided by beside the proven optimum."""
 
-import importlib.util
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,10 +12,7 @@ from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.registry.records import problems
 from gangopt.solvers.auction.arbiter import hold_auction
 from gangopt.solvers.auction.heuristics import drf, greedy, max_min_rho, proportional, random, themis
-
-spec = importlib.util.spec_from_file_location("auction_cases", Path(__file__).parents[2] / "auction_cases.py")
-cases = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(cases)
+from helpers import auction_cases as cases
 
 
 @settings(max_examples=40)
