@@ -3,6 +3,8 @@
 import pytest
 
 import gangopt
+from gangopt.instances.auction import text
+from gangopt.instances.auction.generate import random as auction_random
 from gangopt.registry.problem import resolve
 
 LARGE = [
@@ -56,3 +58,17 @@ def test_histories_show_features_and_ratios():
     instance, text = text_of("threshold/random?jobs=8&seed=1")
     assert text.startswith(f"8 jobs, {int(instance.sensitive.sum())} of them sensitive to placement")
     assert sum(line.split()[2] == "yes" for line in text.splitlines()[-8:]) == int(instance.sensitive.sum())
+
+
+def test_auctions_show_machines_and_every_app():
+    shown = text.describe(auction_random(apps=25, bystanders=2))
+    assert shown.splitlines()[0] == "64 GPUs on offer on 20 machines (12 x 4 GPUs, 8 x 2 GPUs)"
+    assert shown.endswith("... and 5 more")
+    instance = gangopt.load("auction/untruthful-floor")
+    lines = list(text.describe_solution(instance, gangopt.solve(instance, "themis").solution))
+    assert lines[0].split() == ["app", "won", "kept", "share", "c", "V", "machines"]
+    assert lines[1].split()[:4] == ["app0", "2", "1", "0.909091"]
+    plain = list(text.describe_solution(instance, gangopt.solve(instance, "greedy").solution))
+    assert plain[1].split()[3] == "-"
+    busy = auction_random(apps=4, largest=8, bystanders=2, seed=1)
+    assert any("given" in line for line in text.describe_solution(busy, gangopt.solve(busy, "themis").solution))
