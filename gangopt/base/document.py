@@ -16,6 +16,7 @@ __all__ = [
     "Count",
     "InstanceDocument",
     "Label",
+    "Part",
     "Positive",
     "SolutionDocument",
     "instance_of",
@@ -68,7 +69,7 @@ class InstanceDocument(_Strict, ABC):
         """Return the file content of an instance."""
 
 
-class SolutionDocument(_Strict, ABC):
+class SolutionDocument(Part, ABC):
     """Base of solution files."""
 
     @abstractmethod

@@ -6,9 +6,9 @@ import math
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.document import Amount, Count, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.allocation.speed_functions import THETA_COUNT
@@ -16,11 +16,7 @@ from gangopt.instances.allocation.speed_functions import THETA_COUNT
 __all__ = ["AllocationDocument", "AllocationSolutionDocument"]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
-
-
-class Resource(_Part):
+class Resource(Part):
     """One resource of the cluster."""
 
     name: Label = Field(description="name, as cpu")
@@ -28,7 +24,7 @@ class Resource(_Part):
     capacity: Positive = Field(description="capacity of the whole cluster, in the unit")
 
 
-class Job(_Part):
+class Job(Part):
     """One job."""
 
     label: Label = Field(description="label, different for every job")

@@ -1,4 +1,4 @@
-"""Files of the decision `auction`: GPUs on offer with the bids for them, and the outcome."""
+"""Files of the problem `auction`: GPUs on offer with the bids for them, and the outcome."""
 
 from __future__ import annotations
 
@@ -6,73 +6,76 @@ from fractions import Fraction
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import InstanceDocument, Label, SolutionDocument
+from gangopt.base.document import InstanceDocument, Label, Part, SolutionDocument
 from gangopt.base.errors import InputError, shown
-from gangopt.instances.auction.bids import LEVELS, MAX_GPUS, AppBid, Bundle, Bystander, written
+from gangopt.instances.auction.bids import LEVELS, LONGEST_TEXT, MAX_GPUS, AppBid, Bundle, Bystander, written
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
 
 __all__ = ["AuctionDocument", "AuctionSolutionDocument"]
 
-Value = float | Annotated[str, Field(max_length=1500)]
-"""A number, or a text of an exact rational as `10/11`."""
+Value = float | Annotated[str, Field(max_length=LONGEST_TEXT)]
+"""A number, or an exact rational as text, e.g. `10/11`."""
 
 Gpus = Annotated[int, Field(ge=1, le=MAX_GPUS)]
+GpusOrNone = Annotated[int, Field(ge=0, le=MAX_GPUS)]
 
 _DIGITS = 4000
-"""Longest numbers that are written in decimals: Python refuses to read longer ones."""
+"""Most decimal digits that are written: Python refuses to read longer numbers."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class MachineDocument(_Part):
+class MachineDocument(Part):
     """One machine."""
 
-    label: Label = Field(description="name of the machine, unlike every other")
+    label: Label = Field(description="unique name of the machine")
     rack: Label = Field(description="name of its rack")
-    offered: Annotated[int, Field(ge=0, le=MAX_GPUS)] = Field(description="GPUs on offer")
+    offered: GpusOrNone = Field(description="GPUs on offer")
 
 
-class HeldDocument(_Part):
-    """GPUs that an app holds already."""
+class HeldDocument(Part):
+    """GPUs that an app already holds."""
 
     machine: Label = Field(description="name of the machine")
     gpus: Gpus = Field(description="number of GPUs")
 
 
-class RowDocument(_Part):
+class RowDocument(Part):
     """One row of a bid table: at least this many GPUs within one place of this level."""
 
-    gpus: Gpus = Field(description="number of GPUs, those held not counted")
-    level: Literal["machine", "rack", "cluster"] = Field(description="level of the place that holds all of them")
-    value: Value = Field(description="V = 1 / rho: a number, or a text of an exact rational as 10/11")
+    gpus: Gpus = Field(description="number of GPUs, not counting those held")
+    level: Literal["machine", "rack", "cluster"] = Field(description="level of the place that contains all of them")
+    value: Value = Field(description="V = 1 / rho: a number, or an exact rational as text, e.g. 10/11")
 
 
-class AppDocument(_Part):
+class AppDocument(Part):
     """The bid of one app."""
 
-    label: Label = Field(description="name of the app, unlike every other")
-    value_at_zero: Value = Field(default=0.0, description="V without any of the GPUs on offer; 0: it would never end")
-    held: list[HeldDocument] = Field(default=[], description="GPUs held already; rows count places that hold them too")
-    bids: list[RowDocument] = Field(min_length=1, description="the table")
+    label: Label = Field(description="unique name of the app")
+    value_at_zero: Value = Field(
+        default=0.0, description="V without any of the GPUs on offer; 0 if the app would never finish"
+    )
+    held: list[HeldDocument] = Field(
+        default=[], description="GPUs already held; a row counts only in places that contain them"
+    )
+    bids: list[RowDocument] = Field(min_length=1, description="rows of the bid table")
 
 
-class BystanderDocument(_Part):
+class BystanderDocument(Part):
     """An app that did not bid."""
 
-    label: Label = Field(description="name of the app, unlike every other")
-    demand: Annotated[int, Field(ge=0, le=MAX_GPUS)] = Field(description="most GPUs that it can use")
+    label: Label = Field(description="unique name of the app")
+    demand: GpusOrNone = Field(description="most GPUs that it can use")
 
 
 class AuctionDocument(InstanceDocument):
-    """GPUs on offer, and what every app would give for them."""
+    """GPUs on offer, and the bids for them."""
 
     noun: Literal["auction"]
-    machines: list[MachineDocument] = Field(min_length=1, description="machines; racks are numbered as they come up")
+    machines: list[MachineDocument] = Field(
+        min_length=1, description="machines; racks are numbered in order of appearance"
+    )
     apps: list[AppDocument] = Field(min_length=1, description="apps that bid; ties go to the first")
     bystanders: list[BystanderDocument] = Field(default=[], description="apps that did not bid")
 
@@ -116,7 +119,7 @@ def _bid(index: int, item: AppDocument, machines: dict[str, int]) -> AppBid:
     held = []
     for h, part in enumerate(item.held):
         if part.machine not in machines:
-            raise InputError(f"apps[{index}].held[{h}].machine: {shown(part.machine)}, a label of a machine is needed")
+            raise InputError(f"apps[{index}].held[{h}].machine: unknown machine {shown(part.machine)}")
         held.append((machines[part.machine], part.gpus))
     rows = [(row.gpus, row.level, row.value) for row in item.bids]
     return AppBid.from_rows(item.label, rows, item.value_at_zero, tuple(sorted(held)))
@@ -132,20 +135,22 @@ def _app(bid: AppBid, machines: tuple[str, ...]) -> AppDocument:
     )
 
 
-class ShareDocument(_Part):
-    """Bounds on the share that an app keeps, each a text of an exact rational."""
+class ShareDocument(Part):
+    """Bounds on the share that an app keeps, each an exact rational as text."""
 
-    low: str = Field(description="lower bound on c, as 10/11; long numbers in hexadecimal digits, as 0xa/0xb")
-    high: str = Field(description="upper bound on c; equal to the lower one where the payment is proven")
+    low: str = Field(description="lower bound on c, e.g. 10/11; long numbers in hexadecimal digits, e.g. 0xa/0xb")
+    high: str = Field(description="upper bound on c; equal to the lower bound if the payment is proven")
 
 
 class AuctionSolutionDocument(SolutionDocument):
-    """Who ends with which GPUs: lists of [machine from 0, number of GPUs]."""
+    """Outcome of an auction; GPUs are lists of [machine from 0, number of GPUs]."""
 
-    bundles: list[list[list[int]]] = Field(description="what each app ends with")
+    bundles: list[list[list[int]]] = Field(description="GPUs that each app ends with")
     payments: list[ShareDocument] = Field(default=[], description="share that each app keeps; empty without payments")
-    won: list[list[list[int]]] = Field(default=[], description="what each app won before it paid; empty: the same")
-    gifts: list[list[list[int]]] = Field(default=[], description="what each bystander is given; empty for nothing")
+    won: list[list[list[int]]] = Field(
+        default=[], description="GPUs that each app won before its payment; empty if these are the bundles"
+    )
+    gifts: list[list[list[int]]] = Field(default=[], description="GPUs that each bystander receives; empty if none")
 
     def to_solution(self) -> AuctionSolution:
         """Return the solution that the file describes."""
@@ -185,4 +190,4 @@ def _rational(field: str, text: str) -> Fraction:
         top, _, bottom = text.partition("/")
         return Fraction(int(top, 0), int(bottom or "1", 0))
     except (ValueError, ZeroDivisionError):
-        raise InputError(f"{field}: {shown(text)}, a rational like 10/11 is needed") from None
+        raise InputError(f"{field} must be a rational such as 10/11 (got {shown(text)})") from None

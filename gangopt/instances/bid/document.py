@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import Amount, InstanceDocument, Label, Positive, SolutionDocument
-from gangopt.instances.apps.limits import LEAST, MAX_GPUS, MOST
-from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
+from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
+from gangopt.instances.bid.instance import LEAST, MAX_GPUS, MOST, BidInstance, BidRow, BidSolution
 from gangopt.topology import PRIORS
 
 __all__ = [
@@ -26,11 +25,7 @@ Gpus = Annotated[int, Field(ge=1, le=MAX_GPUS)]
 Ranged = Annotated[float, Field(ge=LEAST, le=MOST)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
-
-
-class SlowdownDocument(_Part):
+class SlowdownDocument(Part):
     """Time of an iteration at each locality over the undisturbed time."""
 
     slot: Ranged = Field(default=PRIORS.slot, description="within one slot, and on one GPU")
@@ -43,7 +38,7 @@ class SlowdownDocument(_Part):
         return [self.slot, self.machine, self.rack, self.cluster]
 
 
-class BidJobDocument(_Part):
+class BidJobDocument(Part):
     """One job in a phase."""
 
     label: Label = Field(description="name of the job, unlike every other of its phase")
@@ -53,7 +48,7 @@ class BidJobDocument(_Part):
     slowdown: SlowdownDocument = Field(default=SlowdownDocument(), description="by locality; THEMIS's priors if absent")
 
 
-class OfferDocument(_Part):
+class OfferDocument(Part):
     """One offer."""
 
     gpus: Gpus = Field(description="GPUs offered")
@@ -145,7 +140,7 @@ class BidDocument(InstanceDocument):
         )
 
 
-class BidRowDocument(_Part):
+class BidRowDocument(Part):
     """One row of a bid table."""
 
     gpus: int = Field(description="GPUs of the offer")

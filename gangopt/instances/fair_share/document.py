@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import Amount, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError, shown
 from gangopt.instances.auction.bids import LEVELS, AppBid, written
 from gangopt.instances.fair_share.instance import FairShareInstance
@@ -27,32 +27,24 @@ __all__ = [
 Value = Annotated[float, Field(ge=0, le=1e15)] | Annotated[str, Field(min_length=1, max_length=1500)]
 """V = 1 / rho: a number, taken by its binary digits, or an exact text as 10/11."""
 
-_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
-
-class ValuedBundleDocument(BaseModel):
+class ValuedBundleDocument(Part):
     """One row of an app's table."""
-
-    model_config = _STRICT
 
     gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs given")
     level: Literal["machine", "rack", "cluster"] = Field(description="widest level that they may span")
     value: Value = Field(description="1 / rho with them, a number or a text like 10/11")
 
 
-class HeldDocument(BaseModel):
+class HeldDocument(Part):
     """GPUs that an app holds already."""
-
-    model_config = _STRICT
 
     machine: Label = Field(description="label of the machine")
     gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs held there")
 
 
-class ValuedAppDocument(BaseModel):
+class ValuedAppDocument(Part):
     """An app and what it would give for GPUs."""
-
-    model_config = _STRICT
 
     label: Label = Field(description="name of the app, unlike every other")
     rows: list[ValuedBundleDocument] = Field(min_length=1, description="values by count and level")
@@ -61,20 +53,16 @@ class ValuedAppDocument(BaseModel):
     demands: list[Amount] = Field(default=[], description="what each GPU takes of each resource, in the file's order")
 
 
-class OfferedMachineDocument(BaseModel):
+class OfferedMachineDocument(Part):
     """One machine and its GPUs on offer."""
-
-    model_config = _STRICT
 
     label: Label = Field(description="name of the machine, unlike every other")
     rack: Label = Field(description="label of its rack")
     gpus: Annotated[int, Field(ge=0)] = Field(description="GPUs to be divided")
 
 
-class PooledResourceDocument(BaseModel):
+class PooledResourceDocument(Part):
     """A resource of the whole cluster that GPUs need beside themselves."""
-
-    model_config = _STRICT
 
     label: Label = Field(description="name of the resource, as cpu")
     capacity: Positive = Field(description="free amount in the whole cluster, in the resource's unit")
@@ -140,7 +128,7 @@ class FairShareDocument(InstanceDocument):
                 ValuedAppDocument(
                     label=app.label,
                     rows=[
-                        ValuedBundleDocument(gpus=k, level=LEVELS[level], value=written(value))
+                        ValuedBundleDocument(gpus=k, level=LEVELS[level], value=written(value))  # type: ignore[arg-type]
                         for k, level, value in zip(app.gpus, app.levels, app.values, strict=True)
                     ],
                     value_at_zero=written(app.value_at_zero),
@@ -162,10 +150,8 @@ def _bid(app: ValuedAppDocument, machines: dict[str, int]) -> AppBid:
     )
 
 
-class GivenDocument(BaseModel):
+class GivenDocument(Part):
     """GPUs on one machine."""
-
-    model_config = _STRICT
 
     machine: Annotated[int, Field(ge=0)] = Field(description="index of the machine, from 0")
     gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs given there")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import LARGEST, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.document import LARGEST, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation import document as allocation_files
 from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument, Job
@@ -17,10 +17,8 @@ from gangopt.instances.placement.document import PlacementSolutionDocument, Serv
 __all__ = ["IntervalDocument", "IntervalSolutionDocument"]
 
 
-class ResourceDocument(BaseModel):
+class ResourceDocument(Part):
     """One resource."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     name: Label = Field(description="name, as cpu")
     unit: str = Field(default="", max_length=50, description="unit of capacities and demands, as core")

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import Amount, InstanceDocument, Label, SolutionDocument
+from gangopt.base.document import Amount, InstanceDocument, Label, Part, SolutionDocument
 from gangopt.instances.network_placement.instance import MAX_WORKERS, NetworkPlacementInstance, NetworkPlacementSolution
 
 __all__ = ["MachineDocument", "NetworkPlacementDocument", "NetworkPlacementSolutionDocument", "ResourceDocument"]
 
 
-class MachineDocument(BaseModel):
+class MachineDocument(Part):
     """One machine as the job finds it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     label: Label = Field(description="name of the machine, unlike every other")
     free_gpus: Annotated[int, Field(ge=0, le=10**9)] = Field(description="GPUs that are free")
@@ -24,10 +22,8 @@ class MachineDocument(BaseModel):
     free_capacity: list[Amount] = Field(default=[], description="free amount of each resource, in the file's order")
 
 
-class ResourceDocument(BaseModel):
+class ResourceDocument(Part):
     """A further resource that tasks need."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     label: Label = Field(description="name of the resource, as cpu")
     worker_demand: Amount = Field(description="what one worker takes, in the resource's unit")

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import Count, InstanceDocument, Label, SolutionDocument
+from gangopt.base.document import Count, InstanceDocument, Label, Part, SolutionDocument
 from gangopt.instances.parameters.instance import MAX_SERVERS, ParametersInstance, ParametersSolution
 
 __all__ = ["BlockDocument", "ParametersDocument", "ParametersSolutionDocument"]
 
 
-class BlockDocument(BaseModel):
+class BlockDocument(Part):
     """One parameter block."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     label: Label = Field(description="name of the block, unlike every other")
     shape: list[Count] = Field(min_length=1, description="dimensions; the product is the block's parameters")
@@ -56,10 +54,8 @@ class ParametersDocument(InstanceDocument):
         )
 
 
-class PartDocument(BaseModel):
+class PartDocument(Part):
     """Parameters of one block on one server."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     server: Annotated[int, Field(ge=0, lt=MAX_SERVERS)] = Field(description="number of the server, from 0")
     parameters: Count = Field(description="parameters of the block that it holds")

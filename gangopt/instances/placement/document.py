@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import Amount, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError
 from gangopt.instances.placement.instance import MAX_SERVERS, MAX_TASKS, PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
@@ -17,25 +17,21 @@ Tasks = Annotated[int, Field(ge=1, le=MAX_TASKS)]
 Held = Annotated[int, Field(ge=0, le=MAX_TASKS)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class ResourceDocument(_Part):
+class ResourceDocument(Part):
     """One resource."""
 
     name: Label = Field(description="name of the resource, as cpu")
     unit: Annotated[str, Field(max_length=200)] = Field(description="unit of its amounts, as core")
 
 
-class ServerDocument(_Part):
+class ServerDocument(Part):
     """One server."""
 
     label: Label = Field(description="name of the server, unlike every other")
     capacity: dict[str, Amount] = Field(description="amount of every resource, in its unit")
 
 
-class JobDocument(_Part):
+class JobDocument(Part):
     """One job."""
 
     label: Label = Field(description="name of the job, unlike every other")
@@ -141,7 +137,7 @@ def _row(names: tuple[str, ...], amounts: dict[str, float], where: str) -> list[
     return [amounts[name] for name in names]
 
 
-class PieceDocument(_Part):
+class PieceDocument(Part):
     """Tasks of one job on one server."""
 
     server: Annotated[int, Field(ge=0, lt=MAX_SERVERS)] = Field(description="number of the server, from 0")
@@ -149,7 +145,7 @@ class PieceDocument(_Part):
     workers: Held = Field(description="workers of the job that it holds")
 
 
-class PlacedJobDocument(_Part):
+class PlacedJobDocument(Part):
     """One job of the instance, in its order."""
 
     pieces: list[PieceDocument] = Field(description="its tasks by server; empty for a paused job")

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import Amount, Count, InstanceDocument, Label, Positive, SolutionDocument
+from gangopt.base.document import Amount, Count, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.instances.schedule.instance import Run, ScheduleInstance, ScheduleSolution
 
 __all__ = ["JobDocument", "RunDocument", "ScheduleDocument", "ScheduleSolutionDocument"]
 
 
-class JobDocument(BaseModel):
+class JobDocument(Part):
     """One job."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     label: Label = Field(description="name of the job, unlike every other")
     arrival: Amount = Field(description="time of arrival, s")
@@ -71,10 +69,8 @@ class ScheduleDocument(InstanceDocument):
         )
 
 
-class RunDocument(BaseModel):
+class RunDocument(Part):
     """A stretch of time in which a job runs."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     start: Amount = Field(description="s")
     end: Amount = Field(description="s")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from gangopt.base.document import InstanceDocument, Label, SolutionDocument
+from gangopt.base.document import InstanceDocument, Label, Part, SolutionDocument
 from gangopt.instances.threshold.instance import LARGEST, ThresholdInstance, ThresholdSolution
 
 __all__ = ["JobDocument", "ThresholdDocument", "ThresholdSolutionDocument"]
@@ -16,10 +16,8 @@ Ratio = Annotated[float, Field(gt=0, le=LARGEST)]
 Feature = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 
 
-class JobDocument(BaseModel):
+class JobDocument(Part):
     """One job of the history."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
     label: Label = Field(description="name of the job, unlike every other")
     values: list[Feature] = Field(min_length=1, description="its features, in the order of `features`")
