@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer, number
 from gangopt.instances.auction.bids import LEVELS, AppBid, Bystander
 from gangopt.instances.auction.instance import MAX_APPS, MAX_MACHINES, AuctionInstance
 from gangopt.topology import Cluster, named_cluster
@@ -21,7 +21,7 @@ MAX_DEMAND = 4096
 
 
 def priors() -> tuple[Fraction, Fraction, Fraction]:
-    """Return THEMIS's slowdowns of a set within a machine, across machines and across racks, exactly."""
+    """Return THEMIS's exact slowdowns within a machine, across machines and across racks."""
     return Fraction(1), Fraction(11, 10), Fraction(13, 10)
 
 
@@ -39,13 +39,13 @@ def running_bid(
     label : str
         Name of the app.
     elapsed : Fraction
-        A, time since its start over its ideal time.
+        Time since its start divided by its ideal time, a.
     work : Fraction
-        B, serial time that is left over its ideal time.
+        Serial time left divided by its ideal time, b.
     demand : int
         Most GPUs that it can use.
     slowdown : tuple of Fraction
-        S within a machine, a rack and the cluster, each at least that of the narrower level.
+        Slowdown S within a machine, a rack and the cluster, each at least that of the narrower level.
 
     References
     ----------
@@ -70,24 +70,24 @@ def auction_on(
     description: str = "",
     source: str = "",
 ) -> AuctionInstance:
-    """Return the auction of GPUs of a cluster.
+    """Return an auction of GPUs of a cluster.
 
     Parameters
     ----------
     cluster : Cluster
         Machines and racks.
     apps : tuple of AppBid
-        The bids; GPUs held are on machines of the cluster.
+        Bids; GPUs held are on machines of the cluster.
     name : str
         Name of the instance.
     offered : ndarray or None, optional
-        GPUs on offer on every machine, None for all.
+        GPUs on offer on every machine; None offers all GPUs.
     racks : ndarray or None, optional
-        Rack of every machine from 0, None for those of the cluster.
+        Rack of every machine from 0; None keeps the racks of the cluster.
     bystanders : tuple of Bystander, optional
         Apps that did not bid.
     description, source : str, optional
-        Annotations.
+        Annotations of the instance.
     """
     rack = cluster.machine_rack if racks is None else racks
     labels = cluster.racks if racks is None else tuple(f"rack{r}" for r in range(int(rack.max()) + 1))
@@ -116,10 +116,10 @@ def random(
 ) -> AuctionInstance:
     """Return random single-job apps that bid for the GPUs of a named cluster.
 
-    App i has been there for a share a of its ideal time, has serial work b left in units of it, and a sensitivity: with
-    s uniform from 0 to 2, S = 1 + s (prior - 1) for THEMIS's priors 1, 1.1 and 1.3. The share a is uniform from 0 to 1;
-    b is its demand over the number of apps, times a uniform number from 0.2 to 1. All are rounded to hundredths, S to
-    thousandths, so that values are short rationals.
+    In units of its ideal time, an app has been present for a time a, uniform on [0, 1], and has serial work b left: its
+    demand divided by the number of apps, times a uniform number from [0.2, 1]. Its slowdowns are S = 1 + s (prior - 1)
+    with THEMIS's priors 1, 1.1 and 1.3 and a sensitivity s uniform on [0, 2]. All numbers are rounded to hundredths, S
+    to thousandths, so that values are short rationals.
 
     Parameters
     ----------
@@ -130,15 +130,15 @@ def random(
     largest : int, optional
         Largest demand, in GPUs.
     demands : Demands, optional
-        `any`: uniform from 1 to the largest; `powers`: a quarter, half or all of it.
+        `any` draws demands uniformly from 1 to the largest; `powers` draws a quarter, a half or all of it.
     racks : int or None, optional
-        Machines are dealt to this many racks in turn, None for the racks of the cluster.
+        Deal machines to this many racks in turn; None keeps the racks of the cluster.
     busy : float, optional
         Probability that a GPU is not on offer.
     bystanders : int, optional
         Number of apps that do not bid.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
 
     Raises
     ------
@@ -146,8 +146,8 @@ def random(
         If an argument is out of range.
     """
     place = named_cluster(cluster)
-    _require("random", "racks", racks, 1, len(place.machines))
-    dealt = None if racks is None else np.arange(len(place.machines), dtype=np.int64) % racks
+    machines = len(place.machines)
+    dealt = None if racks is None else np.arange(machines) % integer("auction/random: racks", racks, 1, machines)
     return _random("random", place, dealt, apps, largest, demands, busy, bystanders, seed)
 
 
@@ -162,7 +162,7 @@ def uniform(
     bystanders: int = 0,
     seed: int = 0,
 ) -> AuctionInstance:
-    """Return random single-job apps, drawn as in `random`, that bid for equal machines in equal racks.
+    """Return random single-job apps, drawn as by `random`, that bid for equal machines in equal racks.
 
     Parameters
     ----------
@@ -177,24 +177,23 @@ def uniform(
     largest : int, optional
         Largest demand, in GPUs.
     demands : Demands, optional
-        `any`: uniform from 1 to the largest; `powers`: a quarter, half or all of it.
+        `any` draws demands uniformly from 1 to the largest; `powers` draws a quarter, a half or all of it.
     busy : float, optional
         Probability that a GPU is not on offer.
     bystanders : int, optional
         Number of apps that do not bid.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
         If an argument is out of range.
     """
-    _require("uniform", "racks", racks, 1, 10_000)
-    _require("uniform", "machines", machines, 1, 10_000)
-    _require("uniform", "gpus", gpus, 1, 128)
-    if racks * machines > MAX_MACHINES:
-        raise InputError(f"auction/uniform: {racks * machines} machines, at most {MAX_MACHINES} are allowed")
+    integer("auction/uniform: racks", racks, 1, 10_000)
+    integer("auction/uniform: machines", machines, 1, 10_000)
+    integer("auction/uniform: gpus", gpus, 1, 128)
+    integer("auction/uniform: racks x machines", racks * machines, 1, MAX_MACHINES)
     place = Cluster.uniform(racks=racks, machines_per_rack=machines, gpus_per_slot=gpus)
     return _random("uniform", place, None, apps, largest, demands, busy, bystanders, seed)
 
@@ -210,12 +209,12 @@ def _random(
     bystanders: int,
     seed: int,
 ) -> AuctionInstance:
-    _require(family, "apps", apps, 1, MAX_APPS)
-    _require(family, "largest", largest, 1, MAX_DEMAND)
-    _require(family, "apps x largest", apps * largest, 1, 1_000_000)
-    _require(family, "busy", busy, 0, 1)
-    _require(family, "bystanders", bystanders, 0, MAX_APPS)
-    _require(family, "seed", seed, 0, None)
+    integer(f"auction/{family}: apps", apps, 1, MAX_APPS)
+    integer(f"auction/{family}: largest", largest, 1, MAX_DEMAND)
+    integer(f"auction/{family}: apps x largest", apps * largest, 1, 1_000_000)
+    number(f"auction/{family}: busy", busy, 0, 1)
+    integer(f"auction/{family}: bystanders", bystanders, 0, MAX_APPS)
+    integer(f"auction/{family}: seed", seed, 0)
     generator = np.random.default_rng(seed)
     bids = tuple(_random_bid(f"app{i}", apps, largest, demands, generator) for i in range(apps))
     free = generator.binomial(place.gpus_per_machine, 1.0 - busy)
@@ -253,21 +252,23 @@ def lying(
     demand: int = 8,
     across: float = 1.1,
 ) -> AuctionInstance:
-    """Return THEMIS's truth-telling case: one 8-GPU machine and 28 of 2, equal apps, of which the first may lie.
+    """Return THEMIS's truth-telling case: equal apps, the first of which may lie, and 29 machines.
+
+    One machine has 8 GPUs, the other 28 have 2 each.
 
     Parameters
     ----------
     apps : int, optional
         Number of apps.
     percent : int, optional
-        X, by how much the first app lies.
+        Size of the first app's lie, X, in percent.
     kind : {'spread', 'dense'}, optional
-        `spread`: it over-reports the slowdown across machines by X %; `dense`: it under-reports that of one
-        machine.
+        `spread` over-reports the slowdown across machines by X %; `dense` under-reports the slowdown within one
+        machine by X %.
     work : int, optional
-        B, serial work left in units of the ideal time.
+        Serial work left, b, in units of the ideal time.
     elapsed : float, optional
-        A, time since the start in units of the ideal time.
+        Time since the start, a, in units of the ideal time.
     demand : int, optional
         Most GPUs that an app can use.
     across : float, optional
@@ -282,12 +283,12 @@ def lying(
     ----------
     Mahajan et al.: THEMIS, NSDI 2020, section 6.4 (truth-telling) and figure 18.
     """
-    _require("lying", "apps", apps, 1, MAX_APPS)
-    _require("lying", "percent", percent, 0, 100 if kind == "spread" else 99)
-    _require("lying", "work", work, 1, 10**6)
-    _require("lying", "elapsed", elapsed, 0, 10**6)
-    _require("lying", "demand", demand, 1, MAX_DEMAND)
-    _require("lying", "across", across, 1, 100)
+    integer("auction/lying: apps", apps, 1, MAX_APPS)
+    integer("auction/lying: percent", percent, 0, 100 if kind == "spread" else 99)
+    integer("auction/lying: work", work, 1, 10**6)
+    number("auction/lying: elapsed", elapsed, 0, 10**6)
+    integer("auction/lying: demand", demand, 1, MAX_DEMAND)
+    number("auction/lying: across", across, 1, 100)
     spread = Fraction(str(across))
     told = (Fraction(1), spread * (1 + Fraction(percent, 100)) if kind == "spread" else spread)
     inside = Fraction(1) if kind == "spread" else 1 - Fraction(percent, 100)
@@ -305,9 +306,3 @@ def lying(
         offered=sizes,
         apps=(liar, *(dataclasses.replace(honest, label=f"app{i}") for i in range(1, apps))),
     )
-
-
-def _require(family: str, field: str, value: float | None, least: float, most: float | None) -> None:
-    if value is not None and (value < least or (most is not None and value > most)):
-        allowed = f"at least {least}" if most is None else f"{least} to {most:.15g}"
-        raise InputError(f"auction/{family}: {field}={value}, {allowed} is needed")

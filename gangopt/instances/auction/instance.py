@@ -1,4 +1,4 @@
-"""GPUs on offer to apps that bid for them (THEMIS's partial allocation): instance and judge, in exact rationals."""
+"""Auctions of GPUs among apps that bid for them (THEMIS's partial allocation): instance and checker, exact."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from gangopt.base.checks import counts, labels
+from gangopt.base.checks import counts, integer, labels
 from gangopt.base.contract import Instance, Score, Violation
-from gangopt.base.errors import InputError, shown
-from gangopt.instances.auction.bids import CLUSTER, LEVELS, MACHINE, AppBid, Bundle, Bystander
+from gangopt.base.errors import InputError
+from gangopt.instances.auction.bids import CLUSTER, LEVELS, MACHINE, MAX_GPUS, AppBid, Bundle, Bystander
 from gangopt.instances.auction.score import log_of, mean_value, score_of_logs
 from gangopt.instances.auction.solution import AuctionSolution
 from gangopt.instances.finish_time import jain
@@ -30,7 +30,7 @@ MAX_APPS = 10_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuctionInstance(Instance):
-    """Offered GPUs on machines in racks, and what every app would give for them.
+    """Offered GPUs on machines in racks, and the bids of apps for them.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class AuctionInstance(Instance):
     machine_rack : ndarray
         Rack of every machine, shape (machines,).
     offered : ndarray
-        GPUs on offer, shape (machines,), whole numbers; those of one machine are alike.
+        GPUs on offer, integers, shape (machines,); the GPUs of one machine are identical.
     apps : tuple of AppBid
-        The bids, index i from 0; ties go to the lower index.
+        Bids, index i from 0; ties go to the lower index.
     bystanders : tuple of Bystander
         Apps that did not bid.
     """
@@ -67,21 +67,18 @@ class AuctionInstance(Instance):
             ("machines", self.machines, MAX_MACHINES),
             ("apps", self.apps, MAX_APPS),
         ):
-            if not 1 <= len(items) <= most:
-                raise InputError(f"{field}: {len(items)} given, 1 to {most} are needed")
+            integer(f"number of {field}", len(items), 1, most)
         m = len(self.machines)
         self._set("machine_rack", counts("machine_rack", self.machine_rack, (m,), 0, len(self.racks) - 1))
-        self._set("offered", counts("offered", self.offered, (m,), 0, 1_000_000))
+        self._set("offered", counts("offered", self.offered, (m,), 0, MAX_GPUS))
         self._set("apps", tuple(self.apps))
         self._set("bystanders", tuple(self.bystanders))
         labels("apps", [*(item.label for item in self.apps), *(item.label for item in self.bystanders)])
         for i, app in enumerate(self.apps):
             if any(machine >= m for machine, _ in app.held):
-                raise InputError(f"apps[{i}].held: {app.held}, machines from 0 to {m - 1} are known")
+                raise InputError(f"apps[{i}].held must lie on machines 0 to {m - 1} (got {app.held})")
         for b, item in enumerate(self.bystanders):
-            if isinstance(item.demand, bool) or not isinstance(item.demand, int) or item.demand < 0:
-                needed = "a whole number from 0 is needed"
-                raise InputError(f"bystanders[{b}].demand: {shown(item.demand)}, {needed}")
+            integer(f"bystanders[{b}].demand", item.demand, 0)
         self._freeze()
 
     def _set(self, field: str, value: object) -> None:
@@ -89,7 +86,7 @@ class AuctionInstance(Instance):
 
     @property
     def total(self) -> int:
-        """R, number of GPUs on offer."""
+        """Number of GPUs on offer, R."""
         return int(self.offered.sum())
 
     @cached_property
@@ -98,7 +95,7 @@ class AuctionInstance(Instance):
         return np.bincount(self.machine_rack, self.offered, minlength=len(self.racks)).astype(np.int64)
 
     def home(self, app: int) -> tuple[int | None, int | None]:
-        """Return the machine and the rack in which all that an app holds lies, None where it is spread.
+        """Return the machine and the rack that contain all GPUs an app holds, None where there is no single one.
 
         Parameters
         ----------
@@ -111,7 +108,7 @@ class AuctionInstance(Instance):
         return machine, racks.pop() if len(racks) == 1 else None
 
     def places(self, app: int, level: int) -> list[tuple[int, int]]:
-        """Return (place, GPUs on offer there) for the places of a level that count for an app, in order.
+        """Return the places of a level that count for an app, in order.
 
         Parameters
         ----------
@@ -123,7 +120,7 @@ class AuctionInstance(Instance):
         Returns
         -------
         list of tuple of int
-            Only places that have a GPU on offer and in which all that the app holds lies.
+            (place, GPUs on offer there), for places that offer a GPU and contain all GPUs that the app holds.
         """
         if level == CLUSTER:
             return [(0, self.total)] if self.total else []
@@ -134,12 +131,12 @@ class AuctionInstance(Instance):
         return [] if place is None or not sizes[place] else [(place, int(sizes[place]))]
 
     def reach(self, app: int, bundle: Bundle) -> tuple[int, int, int]:
-        """Return the most GPUs of a bundle in one machine, in one rack, and in all, of places that count for the app.
+        """Return the most GPUs of a bundle in one machine, in one rack and in the cluster.
 
         Parameters
         ----------
         app : int
-            Index of the app.
+            Index of the app; only machines and racks that contain all GPUs it holds count.
         bundle : Bundle
             GPUs won in addition to those held.
         """
@@ -155,7 +152,7 @@ class AuctionInstance(Instance):
         return at_machine, 0 if home is None else in_rack.get(home, 0), total
 
     def value(self, app: int, bundle: Bundle) -> Fraction:
-        """Return V of an app, exactly, for a bundle won in addition to what it holds; see `AppBid`.
+        """Return the exact value V of a bundle won in addition to the GPUs that an app holds; see `AppBid`.
 
         Parameters
         ----------
@@ -169,10 +166,10 @@ class AuctionInstance(Instance):
 
     @cached_property
     def servable(self) -> int:
-        """Most apps that can have a value above 0, by counting GPUs: apps of the fewest needed GPUs first.
+        """Upper bound on the apps with a value above 0, found by serving apps in ascending order of their fewest GPUs.
 
-        It is attained whenever apps take their fewest GPUs anywhere in the cluster. Where they do not, it can be more
-        than machines and racks have room for, and outcomes are then ordered by `score_of_logs`.
+        It is attained if apps may take these GPUs anywhere in the cluster. Otherwise it can exceed what machines and
+        racks allow, and outcomes are then ordered by `score_of_logs`.
         """
         fewest = [least for i in range(len(self.apps)) if (least := self._fewest(i)) is not None]
         left, served = self.total, 0
@@ -185,12 +182,12 @@ class AuctionInstance(Instance):
 
     @cached_property
     def log_spread(self) -> tuple[float, float]:
-        """Natural logarithms of the least and of the greatest value above 0 in any bid; 0 and 0 without any."""
+        """Natural logarithms of the smallest and the largest value above 0 in any bid; 0 and 0 if there is none."""
         values = [value for app in self.apps for value in (*app.values, app.value_at_zero) if value]
         return (log_of(min(values)), log_of(max(values))) if values else (0.0, 0.0)
 
     def _fewest(self, app: int) -> int | None:
-        """Return the fewest GPUs that give an app a value above 0, None if none do."""
+        """Return the fewest GPUs that give an app a value above 0, None if no number does."""
         bid = self.apps[app]
         if bid.value_at_zero:
             return 0
@@ -203,10 +200,10 @@ class AuctionInstance(Instance):
     def check(self, solution: AuctionSolution) -> list[Violation]:
         """Return every broken rule of an outcome; empty if it is feasible.
 
-        The rules: a bundle for every app (`one_bundle_per_app`) on machines that exist, with 1 or more GPUs each
-        (`known_machine`); no more GPUs of a machine than offered, gifts included, and before payment as well
-        (`machine_capacity`); what an app keeps is part of what it won (`kept_of_won`); 0 <= low <= high <= 1 for every
-        share (`share_of_payment`); a gift for each bystander within its demand (`demand_of_bystander`).
+        The rules: every app has a bundle (`one_bundle_per_app`) on existing machines, with at least 1 GPU on each
+        (`known_machine`); apps and bystanders receive at most the GPUs offered on a machine, and so do the apps before
+        payment (`machine_capacity`); an app keeps part of what it won (`kept_of_won`); 0 <= low <= high <= 1 for every
+        share (`share_of_payment`); a bystander receives at most its demand (`demand_of_bystander`).
 
         Parameters
         ----------
@@ -237,15 +234,15 @@ class AuctionInstance(Instance):
 
     def _check_shape(self, solution: AuctionSolution) -> list[Violation]:
         found = []
-        for field, needed, optional in (
+        for field, expected, optional in (
             ("bundles", len(self.apps), False),
             ("won", len(self.apps), True),
             ("payments", len(self.apps), True),
             ("gifts", len(self.bystanders), True),
         ):
             given = len(getattr(solution, field))
-            if given != needed and not (optional and given == 0):
-                found.append(Violation("one_bundle_per_app", f"number of {field}", given, needed))
+            if given != expected and not (optional and given == 0):
+                found.append(Violation("one_bundle_per_app", f"number of {field}", given, expected))
         for bundle in (*solution.bundles, *solution.won, *solution.gifts):
             machines = [machine for machine, _ in bundle]
             for machine, count in bundle:
@@ -266,9 +263,9 @@ class AuctionInstance(Instance):
         ]
 
     def evaluate(self, solution: AuctionSolution) -> Score:
-        """Return the geometric mean of the values that the apps end with, over the most apps that can have one.
+        """Return the geometric mean of the apps' values over the `servable` largest of them.
 
-        An outcome that serves fewer apps than `servable` has an objective below 0, see `score_of_logs`.
+        An outcome that serves fewer apps than `servable` has an objective below 0; see `score_of_logs`.
 
         Parameters
         ----------
@@ -278,12 +275,12 @@ class AuctionInstance(Instance):
         Returns
         -------
         Score
-            Objective: see `mean_value` and `score_of_logs`. Metrics: `served`, apps with a value above 0;
-            `mean_of_served`, geometric mean over those; `max_rho` and `min_rho` of rho = 1 / V, None where it has
-            no bound; `jain`, Jain's index of the values of rho of the served apps; `gpus_used`, `gpus_given` to
-            bystanders and `gpus_left_over`; `placement`, mean over apps with GPUs of their value as a share of the
-            best that as many GPUs could have; the least and mean share kept and `payments`, a record for every app,
-            where there are payments.
+            Objective as in `mean_value` and `score_of_logs`. Metrics: `served`, apps with a value above 0;
+            `mean_of_served`, geometric mean over those; `max_rho` and `min_rho` of rho = 1 / V, None if unbounded;
+            `jain`, Jain's index of rho over the served apps; `gpus_used`, `gpus_given` to bystanders and
+            `gpus_left_over`; `placement`, mean over apps with GPUs of their value relative to the best value of as
+            many GPUs; with payments also `payments_proven`, `least_share`, `mean_share` and `payments`, a record for
+            every app.
         """
         values = [self.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
         served = [value for value in values if value]

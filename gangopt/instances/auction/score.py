@@ -1,4 +1,4 @@
-"""The number that orders the outcomes of an auction: the most apps served first, then the product of their values."""
+"""Objective of an auction: the number of apps served comes first, then the product of their values."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ __all__ = ["log_of", "mean_value", "score_of_logs"]
 
 
 def log_of(value: Fraction) -> float:
-    """Return the natural logarithm of a rational above 0, also where it is beyond the range of floats."""
+    """Return the natural logarithm of a rational above 0, even beyond the range of floats."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 
 def mean_value(values: Sequence[Fraction], number: int) -> float:
-    r"""Return the geometric mean of the largest values, :math:`(\prod V)^{1/n}` over the n largest; 1 for n = 0.
+    r"""Return the geometric mean of the n largest values, :math:`(\prod V)^{1/n}`; 1 for n = 0.
 
     Parameters
     ----------
     values : sequence of Fraction
-        V of every app, exact.
+        Exact value V of every app.
     number : int
-        N; 0 is returned if fewer than n values are above 0.
+        Number of values, n.
 
     Returns
     -------
     float
-        Of one value that value itself, rounded once.
+        0 if fewer than n values are above 0; for n = 1 the value itself, rounded once.
     """
     largest = sorted(values, reverse=True)[:number]
     if len(largest) < number or (largest and largest[-1] <= 0):
@@ -38,29 +38,29 @@ def mean_value(values: Sequence[Fraction], number: int) -> float:
 
 
 def score_of_logs(total: float, served: int, servable: int, spread: tuple[float, float]) -> float:
-    r"""Return the score of an outcome that serves fewer apps than counting GPUs allows: below 0, and ordered.
+    r"""Return the score, below 0, of an outcome that serves fewer apps than counting GPUs allows.
 
-    With s apps served of n, the geometric mean m of their values, and all values of the bids between a and b,
+    With s apps served of n, m the geometric mean of their values, and all values of the bids between a and b,
 
     .. math:: -(n - s - 1) - \frac{1 + \log (b / m)}{1 + \log (b / a)}
 
-    lies between -(n - s) and -(n - s - 1): one app more is better than any values, and then the larger mean is better.
+    lies between -(n - s) and -(n - s - 1): serving one more app outweighs any values; otherwise the larger mean wins.
 
     Parameters
     ----------
     total : float
         Sum of the natural logarithms of the values of the apps served.
     served : int
-        S, less than n.
+        Number of apps served, s, less than n.
     servable : int
-        N, most apps that can have a value by counting GPUs.
+        Upper bound on the apps that can have a value, n.
     spread : tuple of float
         Logarithms of a and b.
 
     Returns
     -------
     float
-        -n if nobody is served.
+        -n if no app is served.
     """
     if not served:
         return -float(servable)

@@ -1,4 +1,4 @@
-"""The outcome of an auction: who wins which GPUs, what share of them everybody keeps, who is given the rest."""
+"""Outcome of an auction: winners, kept shares after payments, and leftover assignment."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Payment = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True)
 class AuctionSolution:
-    """What the auction ends with.
+    """Final GPUs, payments and gifts of an auction.
 
     Attributes
     ----------
     bundles : tuple of Bundle
         GPUs that each app ends with, (machine, number) with machines ascending; empty for none.
     payments : tuple of Payment
-        For each app the bounds on c; empty for a method without payments.
+        Bounds on the share c of each app; empty for a method without payments.
     won : tuple of Bundle
-        GPUs that each app won before it paid; empty where everybody keeps all of it.
+        GPUs that each app won before its payment; empty if all apps keep what they won.
     gifts : tuple of Bundle
-        GPUs that each bystander is given; empty for none.
+        GPUs that each bystander receives; empty for none.
     """
 
     bundles: tuple[Bundle, ...]
@@ -45,38 +45,36 @@ class AuctionSolution:
 
     @property
     def before_payment(self) -> tuple[Bundle, ...]:
-        """What each app won."""
+        """GPUs that each app won."""
         return self.won or self.bundles
 
     @property
     def remark(self) -> str | None:
-        """What is not proven of the payments, None if all are or there are none."""
+        """Remark on the payments that are not proven, None if there are none."""
         wide = [(low, high) for low, high in self.payments if low < high]
         if not wide:
             return None
         unknown = sum(low == 0 and high == 1 for low, high in wide)
         if unknown == len(wide):
-            return (
-                f"{unknown} of {len(self.payments)} payments are unknown; such an app keeps the share 0 of what it won"
-            )
+            return f"{unknown} of {len(self.payments)} payments are unknown; these apps keep nothing of what they won"
         return (
-            f"{len(wide)} of {len(self.payments)} payments are only known to lie in an interval, {unknown} of them "
-            f"not at all; such an app keeps the low end{self._undecided()}"
+            f"{len(wide)} of {len(self.payments)} payments are known only as an interval, {unknown} of these not at "
+            f"all; such an app keeps the lower end{self._undecided()}"
         )
 
     def _undecided(self) -> str:
-        """Return for how many apps the whole GPUs of the share depend on where in its interval it lies."""
+        """Report for how many apps the kept GPUs, rounded down, depend on the position within the interval."""
         number = 0
         for (low, high), bundle in zip(self.payments, self.before_payment, strict=False):
             won = sum(count for _, count in bundle)
             number += int(low * won) < int(high * won)
-        return f"; rounded down to whole GPUs the high end is more for {number} of them" if number else ""
+        return f"; for {number} of them the upper end would be at least one more GPU" if number else ""
 
 
 def _payment(index: int, item: Any) -> Payment:
     if not isinstance(item, Sequence) or len(item) != 2:
-        raise InputError(f"payments[{index}]: {shown(item)}, a lower and an upper bound are needed")
+        raise InputError(f"payments[{index}] must be a lower and an upper bound (got {shown(item)})")
     for bound in item:
         if not isinstance(bound, Fraction | int) or isinstance(bound, bool):
-            raise InputError(f"payments[{index}]: {shown(bound)}, an exact rational is needed")
+            raise InputError(f"payments[{index}] must hold exact rationals (got {shown(bound)})")
     return (Fraction(item[0]), Fraction(item[1]))

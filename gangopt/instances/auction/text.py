@@ -16,7 +16,7 @@ SHOWN = 20
 
 
 def describe(instance: AuctionInstance) -> str:
-    """Return the GPUs on offer, and what the first apps bid for all that they can use, as lines for people.
+    """Return the GPUs on offer and a table of the first apps with their bids for all GPUs they can use.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def describe(instance: AuctionInstance) -> str:
     Returns
     -------
     str
-        At most `SHOWN` apps are listed one by one.
+        Several lines; at most `SHOWN` apps are listed.
     """
     sizes = Counter(instance.offered.tolist())
     kinds = ", ".join(f"{count:,} x {gpus} GPUs" for gpus, count in sorted(sizes.items(), reverse=True))
@@ -35,7 +35,7 @@ def describe(instance: AuctionInstance) -> str:
         f"{instance.total:,} GPUs on offer on {len(instance.machines):,} machines ({kinds})",
         f"{len(instance.racks):,} racks, {len(instance.apps):,} bidding apps, {len(instance.bystanders):,} bystanders",
         "",
-        "rho = 1 / V with all GPUs that the app has a use for, by level",
+        "rho = 1 / V with all GPUs that the app can use, by level",
         f"{'app':<24} {'GPUs':>6} {'held':>6} {heads} {'without':>10}",
     ]
     for app in instance.apps[:SHOWN]:
@@ -50,7 +50,7 @@ def describe(instance: AuctionInstance) -> str:
 
 
 def describe_solution(instance: AuctionInstance, solution: AuctionSolution) -> Iterator[str]:
-    """Yield a heading and, for every app, GPUs won and kept, the share c, V, and where the GPUs are.
+    """Yield a heading and, for every app, GPUs won and kept, share c, value V and machines.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def describe_solution(instance: AuctionInstance, solution: AuctionSolution) -> I
     Yields
     ------
     str
-        One line; after the apps come the bystanders that are given GPUs.
+        One line; bystanders that receive GPUs come last.
     """
     yield f"{'app':<24} {'won':>6} {'kept':>6} {'share c':>17} {'V':>10}  machines"
     for i, (app, bundle) in enumerate(zip(instance.apps, solution.bundles, strict=True)):

@@ -118,7 +118,7 @@ def test_the_time_limit_of_the_call_stops_the_mechanism(name, monkeypatch):
 
 def test_payments_that_are_unknown_are_told():
     result = gangopt.solve("auction/uniform?seed=1", "themis", time_limit=1e-6)
-    assert result.reason == "20 of 20 payments are unknown; such an app keeps the share 0 of what it won"
+    assert result.reason == "20 of 20 payments are unknown; these apps keep nothing of what they won"
     assert result.seconds.total < 30
     assert gangopt.solve("auction/tied", "themis").reason is None
 
@@ -127,7 +127,7 @@ def test_a_remark_counts_the_payments_in_an_interval():
     half = Fraction(1, 2)
     outcome = AuctionSolution(((), (), ()), payments=((half, 1), (Fraction(0), 1), (half, half)))
     assert outcome.remark == (
-        "2 of 3 payments are only known to lie in an interval, 1 of them not at all; such an app keeps the low end"
+        "2 of 3 payments are known only as an interval, 1 of these not at all; such an app keeps the lower end"
     )
 
 
@@ -136,7 +136,7 @@ def test_a_remark_counts_the_whole_gpus_that_an_interval_leaves_open():
     won = (((0, 1),), ((0, 3),), ((1, 2),))
     outcome = AuctionSolution(((), (), ()), ((below, 1), (Fraction(1, 2), Fraction(3, 5)), (below, below)), won)
     assert outcome.remark.endswith(
-        "such an app keeps the low end; rounded down to whole GPUs the high end is more for 1 of them"
+        "such an app keeps the lower end; for 1 of them the upper end would be at least one more GPU"
     )
 
 
