@@ -1,4 +1,4 @@
-"""Files of the decision `bid`: an app with its offers, and a bid table."""
+"""Files of the problem `bid`: an app with its offers, and a bid table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
-from gangopt.instances.bid.instance import LEAST, MAX_GPUS, MOST, BidInstance, BidRow, BidSolution
+from gangopt.instances.bid.instance import LEAST, MAX_APP_GPUS, MAX_GPUS, MOST, BidInstance, BidRow, BidSolution
 from gangopt.topology import PRIORS
 
 __all__ = [
@@ -41,18 +41,18 @@ class SlowdownDocument(Part):
 class BidJobDocument(Part):
     """One job in a phase."""
 
-    label: Label = Field(description="name of the job, unlike every other of its phase")
+    label: Label = Field(description="name of the job, unique within its phase")
     iterations: Ranged = Field(description="iterations left in the phase")
     seconds: Ranged = Field(description="time of one iteration on one GPU, s")
-    max_gpus: Gpus = Field(description="most GPUs that the job makes use of")
-    slowdown: SlowdownDocument = Field(default=SlowdownDocument(), description="by locality; THEMIS's priors if absent")
+    max_gpus: Gpus = Field(description="most GPUs that the job can use")
+    slowdown: SlowdownDocument = Field(default=SlowdownDocument(), description="by locality; default: THEMIS's priors")
 
 
 class OfferDocument(Part):
     """One offer."""
 
     gpus: Gpus = Field(description="GPUs offered")
-    level: Level = Field(default="machine", description="narrowest level that holds them")
+    level: Level = Field(default="machine", description="narrowest level that contains them")
 
 
 class BidDocument(InstanceDocument):
@@ -60,21 +60,22 @@ class BidDocument(InstanceDocument):
 
     noun: Literal["bid"]
     split: Literal["whole", "shared"] = Field(
-        default="whole", description="whole: a job keeps whole GPUs all phase; shared: GPUs pass from job to job"
+        default="whole",
+        description="whole: a job keeps integer GPUs until its phase ends; shared: GPUs pass from job to job",
     )
     elapsed: Amount = Field(default=0.0, description="time since the app's start, s")
     budget: Positive | None = Field(
-        default=None, description="GPU time of the app from start to end, GPU-s; null: that of the phases"
+        default=None, description="GPU time of the app from start to end, GPU-s; null: total of the phases"
     )
     cluster_gpus: Gpus = Field(description="GPUs of the cluster")
-    app_gpus: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        default=None, description="most GPUs that the app makes use of; null: the most of any phase"
+    app_gpus: Annotated[int, Field(ge=1, le=MAX_APP_GPUS)] | None = Field(
+        default=None, description="most GPUs that the app can use; null: the most of any phase"
     )
     contention: Ranged = Field(description="time-weighted number of apps present")
     phases: list[Annotated[list[BidJobDocument], Field(min_length=1)]] = Field(
-        min_length=1, description="jobs of every phase, the current one first"
+        min_length=1, description="jobs of every phase, starting with the current one"
     )
-    offers: list[OfferDocument] = Field(min_length=1, description="a row of the bid table each")
+    offers: list[OfferDocument] = Field(min_length=1, description="offers, one for each row of the bid table")
 
     def to_instance(self) -> BidInstance:
         """Return the instance that the file describes."""
@@ -144,17 +145,17 @@ class BidRowDocument(Part):
     """One row of a bid table."""
 
     gpus: int = Field(description="GPUs of the offer")
-    level: Level = Field(description="narrowest level that holds them")
+    level: Level = Field(description="narrowest level that contains them")
     rho: float = Field(description="finish-time fairness with the offer")
     seconds: list[float] = Field(description="length of every phase, s")
     shares: list[int | float] = Field(description="GPUs of every job, phase by phase")
-    queues: list[int | None] = Field(description="GPU for which a job waits its turn; null if it does not wait")
+    queues: list[int | None] = Field(description="GPU for which a job queues; null if it does not wait")
 
 
 class BidSolutionDocument(SolutionDocument):
     """A bid table."""
 
-    rows: list[BidRowDocument] = Field(description="a row for every offer, in their order")
+    rows: list[BidRowDocument] = Field(description="one row for every offer, in the same order")
 
     def to_solution(self) -> BidSolution:
         """Return the solution that the file describes."""

@@ -1,4 +1,4 @@
-"""Apps of the decision `bid` from their names: the measured models of THEMIS, and random tuners."""
+"""Generators of the problem `bid`: the measured models of THEMIS, and apps with random tuners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer
 from gangopt.instances.apps.app import JobInfo, remaining_phases
 from gangopt.instances.apps.limits import MAX_GPUS
 from gangopt.instances.apps.locality import TABLE1, table1_slowdowns
@@ -37,18 +37,30 @@ def from_phases(
     description: str = "",
     source: str = "",
 ) -> BidInstance:
-    """Return the instance of an app whose tuner has told its phases.
+    """Return the instance of an app with the phases that its tuner plans.
 
     Parameters
     ----------
     phases : sequence of sequence of JobInfo
-        Jobs of every phase that is left.
+        Jobs of every remaining phase.
     offers : sequence of tuple of int and str
         (GPUs, level) of every offer.
-    name, description, source : str
-        Of the instance.
-    cluster_gpus, contention, split, elapsed, budget, app_gpus : int or float or str or float or None or int or None
+    name : str
+        Name of the instance.
+    cluster_gpus : int
         As in `BidInstance`.
+    contention : float
+        As in `BidInstance`.
+    split : str, optional
+        As in `BidInstance`.
+    elapsed : float, optional
+        As in `BidInstance`.
+    budget : float or None, optional
+        As in `BidInstance`.
+    app_gpus : int or None, optional
+        As in `BidInstance`.
+    description, source : str, optional
+        Annotations of the instance.
     """
     jobs = [(i, job) for i, part in enumerate(phases) for job in part]
     return BidInstance(
@@ -75,8 +87,8 @@ def from_phases(
 def table1(model: str = "vgg16") -> BidInstance:
     """Return an app of one job that trains VGG16 or Inception-v3, offered 4 GPUs of one server or of two.
 
-    An iteration is 1,000 images; one GPU is taken to do a quarter of what 4 of one server do. Of 1,000 iterations none
-    is done; the cluster has 8 GPUs and two apps.
+    An iteration is 1,000 images; one GPU is assumed to have a quarter of the speed of 4 GPUs of one server. All 1,000
+    iterations are left; the cluster has 8 GPUs and two apps.
 
     Parameters
     ----------
@@ -100,7 +112,7 @@ def table1(model: str = "vgg16") -> BidInstance:
         [[job]],
         [(4, "machine"), (4, "rack")],
         name=f"bid/table1?model={model}",
-        description=f"{model}: 4 GPUs of one server, and 4 across two",
+        description=f"{model}: 4 GPUs of one server, or 4 across two",
         source="slowdown: THEMIS (NSDI 2020), table 1; iterations, cluster and contention are made up",
         cluster_gpus=8,
         contention=2.0,
@@ -114,37 +126,35 @@ def random(
     split: Literal["whole", "shared"] = "whole",
     seed: int = 0,
 ) -> BidInstance:
-    """Return an app at its start with random jobs, offered 1, 2, 4, ... GPUs in a machine, a rack and the cluster.
+    """Return a new app with random jobs, offered 1, 2, 4, ... GPUs in a machine, a rack and the cluster.
 
-    An iteration takes 60 to 140 whole seconds on one GPU. Slowdowns are the priors, for half of the jobs raised across
-    machines and racks by up to 0.3. `halving`: successive halving, 8 to 16 iterations a phase, 1, 2, 4 or 8 GPUs a job
-    at first. `curves`: each job's latest forecast is that of three random loss curves, on 1 to 8 GPUs, checked every 50
-    iterations and at most 400. `single`: one job, 100 to 400 iterations on 4 to 16 GPUs. Offers beyond 8 GPUs do not
-    fit into a machine, beyond 32 into a rack. The number of apps is uniform on [2, 6), to 2 decimals.
+    An iteration takes 60 to 140 s (an integer) on one GPU. Slowdowns are the priors; for half of the jobs they are
+    raised across machines and racks by up to 0.3. A machine has at most 8 GPUs and a rack at most 32. The number of
+    apps is uniform on [2, 6), rounded to 2 decimals.
 
     Parameters
     ----------
     jobs : int, optional
-        Jobs of the first phase; 1 is all that `single` has.
+        Jobs of the first phase; `single` has only one.
     gpus : int, optional
         GPUs of the cluster.
     tuner : {'halving', 'curves', 'single'}, optional
-        `halving`, `curves` or `single`.
+        `halving`: successive halving, with 8 to 16 iterations per phase and 1, 2, 4 or 8 GPUs per job at first.
+        `curves`: each job ends at the latest forecast of three random loss curves, checked every 50 iterations up to
+        400, on 1 to 8 GPUs. `single`: one job with 100 to 400 iterations on 4 to 16 GPUs.
     split : {'whole', 'shared'}, optional
-        `whole` or `shared`.
+        Split of the GPUs within a phase, as in `BidInstance`.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
         If an argument is out of range.
     """
-    for key, number, most in (("jobs", jobs, MAX_JOBS), ("gpus", gpus, MAX_GPUS)):
-        if not 1 <= number <= most:
-            raise InputError(f"bid/random: {key}={number}, 1 to {most} are allowed")
-    if not 0 <= seed < 2**63:
-        raise InputError(f"bid/random: seed={seed}, 0 to {2**63 - 1} are allowed")
+    integer("bid/random: jobs", jobs, 1, MAX_JOBS)
+    integer("bid/random: gpus", gpus, 1, MAX_GPUS)
+    integer("bid/random: seed", seed, 0)
     generator = np.random.default_rng(seed)
     number = 1 if tuner == "single" else jobs
     infos = [_job(generator, j) for j in range(number)]

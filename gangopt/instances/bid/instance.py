@@ -1,4 +1,4 @@
-"""What an app would make of each offer of GPUs: the instance, the bid table as solution, and the judge."""
+"""Value of offered GPUs to an app: the instance, the bid table as its solution, and the checker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.base.checks import LARGEST, counts, finite, finite_numbers, numbers, whole, whole_numbers
+from gangopt.base.checks import (
+    LARGEST,
+    counts,
+    finite,
+    finite_numbers,
+    integer,
+    number,
+    numbers,
+    text,
+    whole,
+    whole_numbers,
+)
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
 from gangopt.instances.apps.limits import LEAST, MAX_GPUS, MOST
@@ -19,7 +30,7 @@ from gangopt.topology import LOCALITIES
 __all__ = ["MAX_OFFERS", "MAX_RUNS", "SPLITS", "BidInstance", "BidRow", "BidSolution"]
 
 SPLITS = ("whole", "shared")
-"""How GPUs are split inside a phase: whole GPUs kept to its end, or GPUs that pass from job to job."""
+"""Splits of GPUs within a phase: integer GPUs that a job keeps until it ends, or GPUs that pass from job to job."""
 
 MAX_RUNS = 20_000
 """Most runs (a job in a phase) of one app."""
@@ -27,11 +38,20 @@ MAX_RUNS = 20_000
 MAX_OFFERS = 4096
 """Most offers of one instance."""
 
+MAX_GPUS = 100_000
+"""Most GPUs of a cluster, an offer or a job."""
+
+MAX_APP_GPUS = MAX_GPUS * MAX_RUNS
+"""Most GPUs that an app can use."""
+
 MAX_ENTRIES = 4_000_000
 """Most runs times offers."""
 
+LEAST, MOST = 1e-6, 1e9
+"""Range of iterations, of seconds per iteration, and of slowdowns."""
+
 TOLERANCE = 1e-9
-"""Relative: what stated seconds, ratios and sums of shares may be off by rounding."""
+"""Relative tolerance of stated seconds, ratios and sums of shares."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,34 +65,34 @@ class BidInstance(Instance):
     Attributes
     ----------
     jobs : tuple of str
-        Label of every run, unlike every other of its phase.
+        Label of every run, unique within its phase.
     phase : ndarray
-        Phase of every run, from 0, ascending, none left out, shape (n,).
+        Phase of every run, ascending from 0 without gaps, shape (n,).
     iterations : ndarray
         Iterations left in the phase, shape (n,).
     seconds : ndarray
         Time of one iteration on one GPU, s, shape (n,).
     max_gpus : ndarray
-        Most GPUs that a run makes use of, shape (n,).
+        Most GPUs that a run can use, shape (n,).
     slowdown : ndarray
-        S within a slot, a machine, a rack, the cluster, shape (n, 4).
+        Slowdown S within a slot, a machine, a rack and the cluster, shape (n, 4).
     offer_gpus : ndarray
         GPUs of every offer, shape (m,).
     offer_levels : tuple of str
-        Narrowest level that holds each offer, one of `slot`, `machine`, `rack`, `cluster`.
+        Narrowest level that contains each offer, one of `slot`, `machine`, `rack`, `cluster`.
     split : str
-        `whole`: a run keeps its whole GPUs to the end of the phase, and where runs outnumber GPUs each has one GPU
-        and waits its turn; `shared`: GPUs pass from run to run.
+        `whole`: a run keeps an integer number of GPUs until its phase ends, and if runs outnumber GPUs, each queues
+        for one GPU; `shared`: GPUs pass from run to run.
     elapsed : float
         Time since the app's start, s.
     budget : float or None
-        B, GPU time of the app from start to end on one GPU each, GPU-s; None for the sum of `work`.
+        GPU time B of the app from start to end, each job on one GPU, GPU-s; None for the sum of `work`.
     cluster_gpus : int
-        R_C.
+        GPUs of the cluster, R_C.
     app_gpus : int or None
-        Most GPUs that the app makes use of; None for the most of any phase.
+        Most GPUs that the app can use; None for the most of any phase.
     contention : float
-        N_avg, time-weighted number of apps present.
+        Time-weighted number of apps present, N_avg.
 
     References
     ----------
@@ -102,9 +122,9 @@ class BidInstance(Instance):
 
     def __post_init__(self) -> None:
         n, m = len(self.jobs), len(self.offer_levels)
-        for name, size, most in (("jobs", n, MAX_RUNS), ("offers", m, MAX_OFFERS), ("runs x offers", n * m, None)):
-            if not 1 <= size <= (most or MAX_ENTRIES):
-                raise InputError(f"{name}: {size}, 1 to {most or MAX_ENTRIES} are allowed")
+        integer("number of jobs", n, 1, MAX_RUNS)
+        integer("number of offers", m, 1, MAX_OFFERS)
+        integer("number of runs x offers", n * m, 1, MAX_ENTRIES)
         if self.split not in SPLITS:
             raise unknown("split", str(self.split), list(SPLITS))
         for index, level in enumerate(self.offer_levels):
@@ -116,9 +136,9 @@ class BidInstance(Instance):
             "seconds": numbers("seconds", self.seconds, (n,), LEAST, MOST),
             "max_gpus": counts("max_gpus", self.max_gpus, (n,), 1, MAX_GPUS),
             "slowdown": numbers("slowdown", self.slowdown, (n, len(LOCALITIES)), LEAST, MOST),
-            "cluster_gpus": _between("cluster_gpus", whole("cluster_gpus", self.cluster_gpus), 1, MAX_GPUS),
-            "contention": _between("contention", finite("contention", self.contention), LEAST, MOST),
-            "elapsed": _between("elapsed", finite("elapsed", self.elapsed), 0, LARGEST),
+            "cluster_gpus": integer("cluster_gpus", self.cluster_gpus, 1, MAX_GPUS),
+            "contention": number("contention", self.contention, LEAST, MOST),
+            "elapsed": number("elapsed", self.elapsed, 0, LARGEST),
         }
         checked["offer_gpus"] = counts("offer_gpus", self.offer_gpus, (m,), 1, checked["cluster_gpus"])
         checked["work"] = checked["iterations"] * checked["seconds"]
@@ -126,15 +146,15 @@ class BidInstance(Instance):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "phases", _phases(self.jobs, self.phase.tolist()))
         widest = max(int(self.max_gpus[run.start : run.stop].sum()) for run in self.phases)
-        demand = widest if self.app_gpus is None else whole("app_gpus", self.app_gpus)
-        budget = math.fsum(self.work.tolist()) if self.budget is None else finite("budget", self.budget)
-        object.__setattr__(self, "app_gpus", _between("app_gpus", demand, 1, MAX_GPUS * MAX_RUNS))
-        object.__setattr__(self, "budget", _between("budget", budget, LEAST**2, LARGEST))
+        demand = widest if self.app_gpus is None else self.app_gpus
+        budget = math.fsum(self.work.tolist()) if self.budget is None else self.budget
+        object.__setattr__(self, "app_gpus", integer("app_gpus", demand, 1, MAX_APP_GPUS))
+        object.__setattr__(self, "budget", number("budget", budget, LEAST**2, LARGEST))
         self._freeze()
 
     @property
     def ideal_seconds(self) -> float:
-        r"""Finish time in an exclusive share of the cluster, s.
+        r"""Finish time in an exclusive share of the cluster, in seconds.
 
         .. math:: T_{id} = N_{avg} B / \min(R_C, \text{app\_gpus})
         """
@@ -157,16 +177,16 @@ class BidInstance(Instance):
         return column
 
     def demands(self, offer: int) -> np.ndarray:
-        """Return the time of every run on one GPU if it is slowed down as on the whole offer, GPU-s, shape (n,)."""
+        """Return the GPU time of every run with the slowdown of the whole offer, GPU-s, shape (n,)."""
         demand: np.ndarray = self.work * self.factor(offer, int(self.offer_gpus[offer]))
         return demand
 
     def rho(self, seconds: tuple[float, ...]) -> float:
-        """Return finish-time fairness, elapsed time and the lengths of the phases over `ideal_seconds`."""
+        """Return finish-time fairness: elapsed time plus the lengths of the phases, divided by `ideal_seconds`."""
         return math.fsum((self.elapsed, *seconds)) / self.ideal_seconds
 
     def lengths(self, offer: int, shares: tuple[float, ...], queues: tuple[int | None, ...]) -> tuple[float, ...]:
-        """Return how long each phase lasts with a split that keeps all rules, s.
+        """Return the length of each phase in seconds, with a feasible split.
 
         Parameters
         ----------
@@ -175,12 +195,7 @@ class BidInstance(Instance):
         shares : tuple of float
             GPUs of every run.
         queues : tuple of int or None
-            The GPU for which a run waits its turn, None for runs that do not wait.
-
-        Returns
-        -------
-        tuple of float
-            One for every phase.
+            GPU for which a run queues, None for runs that do not wait.
         """
         single, spread = self.factor(offer, 1).tolist(), self.factor(offer, int(self.offer_gpus[offer])).tolist()
         work, lengths = self.work.tolist(), []
@@ -219,11 +234,11 @@ class BidInstance(Instance):
                 found.append(Violation("row_per_offer", where, row.gpus, given[0], "GPUs"))
                 continue
             shape = (len(row.shares), len(row.queues), len(row.seconds))
-            needed = (len(self.jobs), len(self.jobs), len(self.phases))
-            if shape != needed:
-                wrong = next(k for k in range(3) if shape[k] != needed[k])
+            expected = (len(self.jobs), len(self.jobs), len(self.phases))
+            if shape != expected:
+                wrong = next(k for k in range(3) if shape[k] != expected[k])
                 names = ("shares", "queues", "seconds")
-                found.append(Violation("share_per_run", f"row {offer}, {names[wrong]}", shape[wrong], needed[wrong]))
+                found.append(Violation("share_per_run", f"row {offer}, {names[wrong]}", shape[wrong], expected[wrong]))
                 continue
             broken = [*self._check_demands(offer, row), *self._check_split(offer, row)]
             found += broken or self._check_claims(offer, row)
@@ -259,14 +274,14 @@ class BidInstance(Instance):
         return found
 
     def _check_claims(self, offer: int, row: BidRow) -> list[Violation]:
-        """Return whether the stated lengths and ratio are those of the split; shared phases may last longer."""
+        """Return stated lengths and ratios that differ from those of the split; shared phases may last longer."""
         found = []
-        for i, (stated, needed) in enumerate(
+        for i, (stated, length) in enumerate(
             zip(row.seconds, self.lengths(offer, row.shares, row.queues), strict=True)
         ):
-            excess = 0.0 if self.split == "shared" else stated - needed
-            if stated < needed * (1 - TOLERANCE) or excess > needed * TOLERANCE:
-                found.append(Violation("phase_seconds", f"row {offer}, phase {i}", stated, needed, "s"))
+            excess = 0.0 if self.split == "shared" else stated - length
+            if stated < length * (1 - TOLERANCE) or excess > length * TOLERANCE:
+                found.append(Violation("phase_seconds", f"row {offer}, phase {i}", stated, length, "s"))
         rho = self.rho(row.seconds)
         if abs(row.rho - rho) > TOLERANCE * rho:
             found.append(Violation("stated_rho", f"row {offer}", row.rho, rho))
@@ -285,56 +300,48 @@ class BidInstance(Instance):
         Returns
         -------
         Score
-            Metrics: `max_rho` and `min_rho` over the offers, no unit.
+            Metrics: `max_rho` and `min_rho` over the offers, dimensionless.
         """
         values = [self.rho(row.seconds) for row in solution.rows]
         return Score(math.fsum(values) / len(values), {"max_rho": max(values), "min_rho": min(values)})
 
 
-def _between(field_name: str, value: float, low: float, high: float) -> float:
-    if not low <= value <= high:
-        raise InputError(f"{field_name}: {value:g}, {low:g} to {high:g} is allowed")
-    return value
-
-
 def _phases(jobs: tuple[str, ...], phase: list[int]) -> tuple[range, ...]:
-    """Return the runs of every phase as a range; phases ascend from 0 without a gap, labels differ inside one."""
+    """Return the runs of every phase as a range, after checking the order of phases and the labels in each."""
     starts: list[int] = []
     seen: set[str] = set()
-    for j, (label, number) in enumerate(zip(jobs, phase, strict=True)):
-        if number == len(starts):
+    for j, (label, at) in enumerate(zip(jobs, phase, strict=True)):
+        if at == len(starts):
             starts.append(j)
             seen = set()
-        elif number != len(starts) - 1:
-            raise InputError(
-                f"phase[{j}]: {number}, {max(0, len(starts) - 1)} or {len(starts)} is needed: phases ascend"
-            )
-        if not isinstance(label, str) or not 0 < len(label) <= 200:
-            raise InputError(f"jobs[{j}]: {label!r}, a text of 1 to 200 characters is needed")
+        elif at != len(starts) - 1:
+            allowed = f"{len(starts) - 1} or {len(starts)}" if starts else "0"
+            raise InputError(f"phase[{j}] must be {allowed}, since phases ascend without gaps (got {at})")
+        text(f"jobs[{j}]", label, 1, 200)
         if label in seen:
-            raise InputError(f"jobs[{j}]: {label!r} stands twice in phase {number}, labels in a phase must differ")
+            raise InputError(f"jobs[{j}]: duplicate label {label!r} in phase {at}")
         seen.add(label)
     return tuple(range(start, stop) for start, stop in zip(starts, [*starts[1:], len(jobs)], strict=True))
 
 
 @dataclass(frozen=True)
 class BidRow:
-    """What the app bids for one offer, and the split of GPUs that it rests on.
+    """The app's bid for one offer, and the split of GPUs behind it.
 
     Attributes
     ----------
     gpus : int
         GPUs of the offer.
     level : str
-        Narrowest level that holds them.
+        Narrowest level that contains them.
     rho : float
-        Finish-time fairness with the offer, no unit.
+        Finish-time fairness with the offer, dimensionless.
     seconds : tuple of float
         Length of every phase, s.
     shares : tuple of float
-        GPUs of every run; whole numbers where the instance splits whole GPUs.
+        GPUs of every run; integers if the split is `whole`.
     queues : tuple of int or None
-        GPU of the offer, from 0, for which a run waits its turn; None for runs that do not wait.
+        GPU of the offer, from 0, for which a run queues; None for runs that do not wait.
     """
 
     gpus: int
@@ -356,12 +363,12 @@ class BidRow:
 
 @dataclass(frozen=True)
 class BidSolution:
-    """A bid table: a row for every offer, in their order.
+    """A bid table: one row for every offer, in the same order.
 
     Attributes
     ----------
     rows : tuple of BidRow
-        The rows.
+        Rows of the table.
     """
 
     rows: tuple[BidRow, ...]

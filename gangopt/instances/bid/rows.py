@@ -1,4 +1,4 @@
-"""Rows of a bid table from the splits that methods and models choose."""
+"""Rows of a bid table from the splits that methods and formulations choose."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Split = tuple[tuple[int, ...], tuple[int | None, ...]]
 
 
 def queued(queues: Sequence[int]) -> Split:
-    """Return the split in which every run has one GPU and waits in a queue for it."""
+    """Return the split in which every run has one GPU and queues for it."""
     return (1,) * len(queues), tuple(queues)
 
 
 def whole_row(instance: BidInstance, offer: int, splits: Sequence[Split]) -> BidRow:
-    """Return the row of an offer whose whole GPUs are split phase by phase.
+    """Return the row of an offer of which every run keeps an integer number of GPUs.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def whole_row(instance: BidInstance, offer: int, splits: Sequence[Split]) -> Bid
     offer : int
         Index of the offer.
     splits : sequence of Split
-        One for every phase.
+        One split for every phase.
     """
     shares = tuple(item for split in splits for item in split[0])
     queues = tuple(item for split in splits for item in split[1])
@@ -50,7 +50,7 @@ def shared_row(instance: BidInstance, offer: int, least: Sequence[float] | None 
     offer : int
         Index of the offer.
     least : sequence of float or None, optional
-        Least length of every phase, s; None for none.
+        Lower bound on the length of every phase, s; None for none.
     """
     gpus, demand = int(instance.offer_gpus[offer]), instance.demands(offer)
     seconds: list[float] = []

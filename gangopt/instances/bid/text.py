@@ -1,4 +1,4 @@
-"""What `gangopt show` prints of a `bid` instance."""
+"""Output of `gangopt show` for a `bid` instance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ROWS = 16
 
 
 def describe(instance: BidInstance) -> str:
-    """Return the app's ideal time, a table of its phases and its offers.
+    """Return the app's ideal time, a table of its phases, and its offers.
 
     Parameters
     ----------
@@ -22,14 +22,14 @@ def describe(instance: BidInstance) -> str:
     str
         Several lines.
     """
-    how = "whole GPUs, kept to the end of a phase" if instance.split == "whole" else "GPUs that pass from job to job"
+    how = "whole GPUs, kept until a phase ends" if instance.split == "whole" else "GPUs that pass from job to job"
     ideal = (
         f"ideal finish time {instance.ideal_seconds:,.0f} s: {instance.budget:,.0f} GPU-s on "
         f"{min(instance.cluster_gpus, instance.app_gpus or 1):,} GPUs, {instance.contention:g} apps on average"
     )
     lines = [
         ideal,
-        f"{instance.elapsed:,.0f} s elapsed; split into {how}",
+        f"{instance.elapsed:,.0f} s elapsed; split: {how}",
         "",
         f"{'phase':>5} {'jobs':>6} {'GPU-s':>12} {'longest job, s on one GPU':>27} {'most GPUs of a job':>20}",
     ]

@@ -1,4 +1,4 @@
-"""Files of the decision `fair_share`: GPUs with apps that value them, and who gets which."""
+"""Files of the problem `fair_share`: GPUs with apps that value them, and the GPUs of each app."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError, shown
-from gangopt.instances.auction.bids import LEVELS, AppBid, written
+from gangopt.instances.auction.bids import LEVELS, LONGEST_TEXT, AppBid, written
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.solution import FairShareSolution
 
@@ -24,8 +24,8 @@ __all__ = [
     "ValuedBundleDocument",
 ]
 
-Value = Annotated[float, Field(ge=0, le=1e15)] | Annotated[str, Field(min_length=1, max_length=1500)]
-"""V = 1 / rho: a number, taken by its binary digits, or an exact text as 10/11."""
+Value = Amount | Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
+"""V = 1 / rho: a number, read by its binary digits, or an exact rational as text, e.g. 10/11."""
 
 
 class ValuedBundleDocument(Part):
@@ -33,38 +33,38 @@ class ValuedBundleDocument(Part):
 
     gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs given")
     level: Literal["machine", "rack", "cluster"] = Field(description="widest level that they may span")
-    value: Value = Field(description="1 / rho with them, a number or a text like 10/11")
+    value: Value = Field(description="1 / rho with them: a number, or an exact rational as text, e.g. 10/11")
 
 
 class HeldDocument(Part):
-    """GPUs that an app holds already."""
+    """GPUs that an app already holds."""
 
     machine: Label = Field(description="label of the machine")
     gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs held there")
 
 
 class ValuedAppDocument(Part):
-    """An app and what it would give for GPUs."""
+    """An app and its values of GPUs."""
 
-    label: Label = Field(description="name of the app, unlike every other")
+    label: Label = Field(description="unique name of the app")
     rows: list[ValuedBundleDocument] = Field(min_length=1, description="values by count and level")
-    value_at_zero: Value = Field(default=0.0, description="1 / rho without any GPUs given")
-    held: list[HeldDocument] = Field(default=[], description="GPUs that the app holds already and keeps")
-    demands: list[Amount] = Field(default=[], description="what each GPU takes of each resource, in the file's order")
+    value_at_zero: Value = Field(default=0.0, description="1 / rho without any GPUs received")
+    held: list[HeldDocument] = Field(default=[], description="GPUs that the app already holds and keeps")
+    demands: list[Amount] = Field(default=[], description="demand of each GPU for each resource, in the file's order")
 
 
 class OfferedMachineDocument(Part):
     """One machine and its GPUs on offer."""
 
-    label: Label = Field(description="name of the machine, unlike every other")
+    label: Label = Field(description="unique name of the machine")
     rack: Label = Field(description="label of its rack")
     gpus: Annotated[int, Field(ge=0)] = Field(description="GPUs to be divided")
 
 
 class PooledResourceDocument(Part):
-    """A resource of the whole cluster that GPUs need beside themselves."""
+    """A further resource of the whole cluster, of which each GPU takes some."""
 
-    label: Label = Field(description="name of the resource, as cpu")
+    label: Label = Field(description="name of the resource, e.g. cpu")
     capacity: Positive = Field(description="free amount in the whole cluster, in the resource's unit")
 
 
@@ -82,16 +82,16 @@ class FairShareDocument(InstanceDocument):
         racks = {label: r for r, label in enumerate(self.racks)}
         for m, item in enumerate(self.machines):
             if item.rack not in racks:
-                raise InputError(f"machines[{m}].rack: {shown(item.rack)} is none of the racks")
+                raise InputError(f"machines[{m}].rack: unknown rack {shown(item.rack)}")
         index = {item.label: m for m, item in enumerate(self.machines)}
         resources = len(self.resources)
         for i, app in enumerate(self.apps):
             if len(app.demands) != resources:
-                given = f"apps[{i}].demands: {len(app.demands)} numbers"
-                raise InputError(f"{given}, one for each of {resources} resources is needed")
+                given = f"for each of the {resources} resources (got {len(app.demands)})"
+                raise InputError(f"apps[{i}].demands must have one number {given}")
             for h, held in enumerate(app.held):
                 if held.machine not in index:
-                    raise InputError(f"apps[{i}].held[{h}].machine: {shown(held.machine)} is none of the machines")
+                    raise InputError(f"apps[{i}].held[{h}].machine: unknown machine {shown(held.machine)}")
         return FairShareInstance(
             name=self.name,
             description=self.description,
@@ -151,16 +151,16 @@ def _bid(app: ValuedAppDocument, machines: dict[str, int]) -> AppBid:
 
 
 class GivenDocument(Part):
-    """GPUs on one machine."""
+    """GPUs that an app receives on one machine."""
 
     machine: Annotated[int, Field(ge=0)] = Field(description="index of the machine, from 0")
-    gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs given there")
+    gpus: Annotated[int, Field(ge=1)] = Field(description="GPUs received there")
 
 
 class FairShareSolutionDocument(SolutionDocument):
-    """The bundle of every app, in the instance's order."""
+    """The GPUs of every app, in the instance's order."""
 
-    bundles: list[list[GivenDocument]] = Field(description="for each app the GPUs that it is given; empty for none")
+    bundles: list[list[GivenDocument]] = Field(description="GPUs that each app receives; empty for none")
 
     def to_solution(self) -> FairShareSolution:
         """Return the solution that the file describes."""

@@ -1,4 +1,4 @@
-"""Instances of the decision `fair_share` made from arguments."""
+"""Generators of the problem `fair_share`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer
 from gangopt.instances.auction.bids import LEVELS, AppBid
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.topology import PRIORS, Cluster, cluster_names, named_cluster
@@ -35,25 +35,25 @@ def bid_of(
     elapsed: Fraction = Fraction(0),
     value_at_zero: Fraction = Fraction(0),
 ) -> AppBid:
-    r"""Return the values of an app that needs as long as its work on its GPUs, slowed down by their locality.
+    r"""Return the values of an app whose run time is its work divided by its GPUs, times a slowdown by locality.
 
-    :math:`\rho(k, l) = (e + S_l / \min(k, d)) \cdot g`: the work takes 1 in series, the time elapsed is `e` in units of
-    that, and alone the app would take 1 / g.
+    :math:`\rho(k, l) = (e + S_l / \min(k, d)) \cdot g`, with times in units of the serial work: `e` has elapsed, and
+    on its independent share of the cluster the app would take 1 / g.
 
     Parameters
     ----------
     label : str
         Name of the app.
     demand : int
-        D, most GPUs that it can use.
+        Most GPUs that it can use, d.
     slowdown : tuple of Fraction
-        S by level, machine, rack and cluster, not falling, 1 or more.
+        Slowdown S within a machine, a rack and the cluster, nondecreasing, at least 1.
     ideal_gpus : Fraction
-        G, GPUs' worth of its own independent share of the cluster.
+        GPUs' worth of its independent share of the cluster, g.
     elapsed : Fraction, optional
-        E, time since its arrival over its serial time.
+        Time since its arrival divided by its serial time, e.
     value_at_zero : Fraction, optional
-        V without any GPUs.
+        Value V without any GPUs.
     """
     rows = []
     for k in range(1, demand + 1):
@@ -73,10 +73,11 @@ def random(
 ) -> FairShareInstance:
     """Return random apps on machines with random numbers of GPUs.
 
-    A machine has 1 to `gpus_per_machine` GPUs; machines go to racks in turn. An app wants d GPUs, a power of two and
-    at most a rack's mean worth, has waited for up to a quarter of its time alone, and values GPUs as `bid_of` says
-    with g = min(G, d) / n: alone it needs n times as long as on all that it can use (eqn 1 of THEMIS). Each GPU of an
-    app takes up to 4 whole units of a resource; capacities let three quarters of all needs through.
+    A machine has 1 to `gpus_per_machine` GPUs; machines are dealt to racks in turn. An app can use d GPUs, a power of
+    two of at most the mean number in a rack, and has waited for up to a quarter of its time on its independent share.
+    Its values are those of `bid_of` with g = min(G, d) / n: on its share an app takes n times as long as on all GPUs
+    that it can use (eqn 1 of THEMIS). Each GPU of an app takes 0 to 4 units of a resource; capacities cover three
+    quarters of the total demand.
 
     Parameters
     ----------
@@ -89,12 +90,12 @@ def random(
     gpus_per_machine : int, optional
         Most GPUs of a machine.
     sensitivity : Sensitivity, optional
-        `priors` slowdowns 1, 1.1 and 1.3 for every app, `none` 1, `mixed` each app either's or VGG16's measured
-        ones.
+        `priors`: slowdowns 1, 1.1 and 1.3 for every app; `none`: no slowdown; `mixed`: each app has one of these or
+        the measured slowdowns of VGG16.
     resources : int, optional
         Number of further resources in the whole cluster.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random number generator.
     """
     for field, value, least, most in (
         ("apps", apps, 1, MAX_APPS),
@@ -102,9 +103,9 @@ def random(
         ("racks", racks, 1, machines),
         ("gpus_per_machine", gpus_per_machine, 1, MAX_GPUS // max(machines, 1)),
         ("resources", resources, 0, 20),
-        ("seed", seed, 0, 2**63),
     ):
-        _require(field, value, least, most)
+        integer(f"fair_share/random: {field}", value, least, most)
+    integer("fair_share/random: seed", seed, 0)
     generator = np.random.default_rng(seed)
     gpus = generator.integers(1, gpus_per_machine + 1, machines)
     bids = _bids(generator, apps, int(gpus.sum()), racks, sensitivity)
@@ -133,7 +134,7 @@ def cluster(
     sensitivity: Sensitivity = "mixed",
     seed: int = 0,
 ) -> FairShareInstance:
-    """Return random apps, as those of `random`, on all GPUs of a named cluster.
+    """Return random apps, drawn as by `random`, on all GPUs of a named cluster.
 
     Parameters
     ----------
@@ -142,21 +143,20 @@ def cluster(
     apps : int, optional
         Number of apps.
     racks : int or None, optional
-        Put the machines into so many racks in turn; None keeps the cluster's own.
+        Deal the machines to this many racks in turn; None keeps the racks of the cluster.
     sensitivity : Sensitivity, optional
         See `random`.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random number generator.
     """
-    _require("apps", apps, 1, MAX_APPS)
-    _require("seed", seed, 0, 2**63)
+    integer("fair_share/cluster: apps", apps, 1, MAX_APPS)
+    integer("fair_share/cluster: seed", seed, 0)
     if cluster not in cluster_names():
         raise unknown("cluster", cluster, cluster_names())
     found: Cluster = named_cluster(cluster)
     gpus = found.capacities[:, found.resources.index("gpu")].astype(np.int64)
-    _require("racks", len(found.racks) if racks is None else racks, 1, len(gpus))
+    count = integer("fair_share/cluster: racks", len(found.racks) if racks is None else racks, 1, len(gpus))
     placed = found.machine_rack if racks is None else np.arange(len(gpus)) % racks
-    count = len(found.racks) if racks is None else racks
     generator = np.random.default_rng(seed)
     return FairShareInstance(
         name="fair_share/cluster",
@@ -188,8 +188,3 @@ def _bids(
         elapsed = Fraction(int(generator.integers(0, 26)), 100) / share
         bids.append(bid_of(f"a{i}", demand, slowdown, share, elapsed))
     return tuple(bids)
-
-
-def _require(field: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise InputError(f"{field}: {value}, a whole number from {least} to {most} is needed")

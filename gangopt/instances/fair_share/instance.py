@@ -1,4 +1,4 @@
-"""GPUs to be divided fairly among apps that value them by count and locality: instance and judge."""
+"""Fair division of GPUs among apps that value them by count and locality: instance and checker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gangopt.base.checks import labels, numbers
+from gangopt.base.checks import labels, number, numbers
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
 from gangopt.instances.auction.bids import AppBid
@@ -23,12 +23,12 @@ from gangopt.instances.finish_time import above_one
 __all__ = ["FairShareInstance"]
 
 RESOURCE_TOLERANCE = 1e-9
-"""Relative excess of a resource's capacity that the judge overlooks: sums of decimal fractions are not exact."""
+"""Relative excess over a resource's capacity that the checker tolerates: sums of decimals are not exact."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FairShareInstance(Instance):
-    """GPUs on machines in racks, what each app would give for them, and what else they need.
+    """GPUs on machines in racks, the values of apps for them, and further resources that each GPU takes.
 
     Attributes
     ----------
@@ -39,15 +39,15 @@ class FairShareInstance(Instance):
     machine_rack : ndarray
         Rack of every machine, shape (machines,).
     offered : ndarray
-        GPUs to be divided, shape (machines,), whole numbers.
+        GPUs to be divided, integers, shape (machines,).
     apps : tuple of AppBid
-        Values of every app, index i from 0, as the bids of an auction; ties go to the lower index.
+        Values of every app, in the format of an auction's bids, index i from 0; ties go to the lower index.
     resources : tuple of str
-        Names of resources that GPUs need beside themselves, as `cpu`.
+        Names of further resources, e.g. `cpu`.
     capacities : ndarray or None
-        Free amount of each in the whole cluster, above 0, shape (resources,), the resource's unit.
+        Free amount of each resource in the whole cluster, above 0, in the resource's unit, shape (resources,).
     demands : ndarray or None
-        What each GPU given to an app takes, shape (apps, resources), the same units.
+        Amount that each GPU of an app takes, in the same units, shape (apps, resources).
     """
 
     noun: ClassVar[str] = "fair_share"
@@ -74,11 +74,10 @@ class FairShareInstance(Instance):
         ):
             given = getattr(self, field)
             if given is None and self.resources:
-                raise InputError(f"{field}: missing, needed for the resources {', '.join(self.resources)}")
+                raise InputError(f"{field} must be given for the resources {', '.join(self.resources)}")
             self._set(field, numbers(field, np.zeros(shape) if given is None else given, shape))
         for name, amount in zip(self.resources, self.capacities, strict=True):  # type: ignore[arg-type]  # set above
-            if not amount > 0:
-                raise InputError(f"capacities: {amount:g} of {name}, more than 0 is needed")
+            number(f"capacities: {name}", amount, above=0)
         self._freeze()
 
     def _set(self, field: str, value: object) -> None:
@@ -86,7 +85,7 @@ class FairShareInstance(Instance):
 
     @cached_property
     def auction(self) -> AuctionInstance:
-        """The same GPUs and values as an auction, which checks and judges them."""
+        """The same GPUs and values as an auction, which checks and evaluates them."""
         return AuctionInstance(
             name=self.name,
             racks=self.racks,
@@ -98,11 +97,11 @@ class FairShareInstance(Instance):
 
     @cached_property
     def market(self) -> Market:
-        """What formulations and certificates are built from."""
+        """Data of formulations and certificates."""
         return market_of(self.auction, self.resources, self.capacities, self.demands)
 
     def certifiable(self, solution: FairShareSolution) -> tuple[Market, Rows]:
-        """Return the market and the allocation that certificates of a solution are about.
+        """Return the market and the allocation to be certified.
 
         Parameters
         ----------
@@ -119,8 +118,8 @@ class FairShareInstance(Instance):
     def check(self, solution: FairShareSolution) -> list[Violation]:
         """Return every broken rule of an allocation; empty if it is feasible.
 
-        The rules: a bundle for every app (`one_bundle_per_app`) on machines that exist (`known_machine`), no more GPUs
-        of a machine than there are (`machine_capacity`), and no more of a resource than is free (`resource_capacity`).
+        The rules: every app has a bundle (`one_bundle_per_app`) on existing machines (`known_machine`), and the GPUs
+        of each machine (`machine_capacity`) and the free amount of each resource (`resource_capacity`) suffice.
 
         Parameters
         ----------
@@ -150,10 +149,10 @@ class FairShareInstance(Instance):
         Returns
         -------
         Score
-            Objective max rho. Metrics: `min_rho`; `geometric_mean` of V; `jain`, Jain's index of rho of the apps
-            that have a value; `above_one`, apps with rho above 1, whose sharing incentive fails; `unserved`, apps
-            without a value; `least_dominant_share`; `gpus_used` and `gpus_left_over`; `placement`, mean over apps
-            with GPUs of their value as a share of the best that as many GPUs could have; `rho` of every app.
+            Objective max rho. Metrics: `min_rho`; `geometric_mean` of V; `jain`, Jain's index of rho over the apps
+            with a value; `above_one`, apps with rho above 1, whose sharing incentive fails; `unserved`, apps without
+            a value; `least_dominant_share`; `gpus_used` and `gpus_left_over`; `placement`, mean over apps with GPUs
+            of their value relative to the best value of as many GPUs; `rho` of every app.
         """
         values = [self.auction.value(i, bundle) for i, bundle in enumerate(solution.bundles)]
         rho = [1 / value if value else None for value in values]

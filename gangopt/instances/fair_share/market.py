@@ -1,4 +1,4 @@
-"""What fairness is judged on, in numbers: GPUs in machines and racks, and what every app would give for them."""
+"""Arrays on which fairness is evaluated: GPUs in machines and racks, and the values of every app."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gangopt.instances.auction.solution import AuctionSolution
 __all__ = ["TOLERANCE", "Market", "better", "bundles_of", "certifiable", "market_of", "rows_of"]
 
 TOLERANCE = 1e-9
-"""Relative difference of two values that counts as none: tables are quotients in double precision."""
+"""Largest relative difference of two values that are considered equal: tables are quotients in double precision."""
 
 Rows = tuple[tuple[int, ...], ...]
 """GPUs of each app on each machine."""
@@ -35,7 +35,7 @@ def better(left: float, right: float) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Market(Record):
-    """The bids and GPUs of an instance as arrays, whatever its decision; indices as in the instance.
+    """Bids and GPUs of an auction or a fair division as arrays, with the indices of the instance.
 
     Attributes
     ----------
@@ -48,22 +48,22 @@ class Market(Record):
     rack_count : int
         Number of racks.
     home : ndarray of int
-        Machine in which all that an app holds lies, -1 for none, -2 for an app that holds nothing, shape (apps,).
+        Machine that contains all GPUs an app holds, -1 if there is none, -2 if the app holds nothing, shape (apps,).
     home_rack : ndarray of int
-        Likewise the rack.
+        Likewise for the rack, shape (apps,).
     held : ndarray of int
-        GPUs that each app holds already, shape (apps,).
+        GPUs that each app already holds, shape (apps,).
     wanted : ndarray of int
-        Most GPUs that each app has a use for, shape (apps,).
+        Most GPUs that each app can use, shape (apps,).
     values : tuple of ndarray of float
-        For each app V of 0, 1, ... GPUs in one place of each level, shape (3, counts); the last entry stands for
-        every greater count.
+        Value V of 0, 1, ... GPUs in one place of each level, shape (3, counts), for each app; the last entry holds
+        for every greater count.
     resources : tuple of str
-        Names of what GPUs need beside themselves, as `cpu`.
+        Names of further resources, e.g. `cpu`.
     capacities : ndarray of float
-        Free amount of each resource in the whole cluster, shape (resources,), the resource's unit.
+        Free amount of each resource in the whole cluster, in the resource's unit, shape (resources,).
     demands : ndarray of float
-        What each GPU given to an app takes, shape (apps, resources), the same units.
+        Amount that each GPU of an app takes, in the same units, shape (apps, resources).
     """
 
     apps: tuple[str, ...]
@@ -90,7 +90,7 @@ class Market(Record):
         return int(self.gpus.sum())
 
     def places(self, app: int, level: int) -> list[int]:
-        """Return the places of a level that count for an app: all of them, or the one in which all that it holds lies.
+        """Return the places of a level that count for an app: all, or the one that contains all GPUs it holds.
 
         Parameters
         ----------
@@ -112,13 +112,13 @@ class Market(Record):
         return [home] if home >= 0 else []
 
     def inside(self, level: int, place: int) -> NDArray[np.bool_]:
-        """Return which machines lie in a place, shape (machines,)."""
+        """Return a mask of the machines in a place, shape (machines,)."""
         if level == MACHINE:
             return np.equal(np.arange(len(self.gpus)), place)
         return np.equal(self.racks, place) if level == RACK else np.ones(len(self.gpus), dtype=bool)
 
     def in_places(self, level: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return GPUs in each place of a level, of counts by machine."""
+        """Return the GPUs in each place of a level, given counts by machine."""
         if level == MACHINE:
             return counts
         if level == RACK:
@@ -126,14 +126,14 @@ class Market(Record):
         return np.array([counts.sum()])
 
     def entry(self, app: int, level: int, gpus: int) -> float:
-        """Return V of a number of GPUs in one place of a level."""
+        """Return the value of a number of GPUs in one place of a level."""
         table = self.values[app]
         return float(table[level, min(gpus, table.shape[1] - 1)])
 
     def value(self, app: int, row: Sequence[int] | NDArray[np.int64]) -> float:
-        """Return V of an app for a bundle; it may leave GPUs idle.
+        """Return the value of a bundle for an app, which may leave GPUs idle.
 
-        V_i(G) = max over levels and places that count of the entry for the GPUs of G in the place.
+        V_i(G) is the maximum, over levels and places that count, of the entry for the GPUs of G in the place.
 
         Parameters
         ----------
@@ -156,10 +156,7 @@ class Market(Record):
         return best
 
     def unit_shares(self) -> NDArray[np.float64]:
-        """Return the dominant share that one GPU is for each app.
-
-        The greatest of 1 / G and d_ir / C_r over the resources.
-        """
+        """Return the dominant share of one GPU for each app: the maximum of 1 / G and all d_ir / C_r."""
         shares = np.full(len(self.apps), 1 / max(self.total_gpus, 1))
         for demand, capacity in zip(self.demands.T, self.capacities, strict=True):
             shares = np.maximum(shares, demand / capacity)
@@ -173,20 +170,20 @@ def market_of(
     demands: NDArray[np.float64] | None = None,
     taken: Sequence[int] | None = None,
 ) -> Market:
-    """Return the market of bids.
+    """Return the market of an auction.
 
     Parameters
     ----------
     auction : AuctionInstance
         Bids and GPUs.
     resources : tuple of str, optional
-        Names of resources in the whole cluster.
+        Names of further resources in the whole cluster.
     capacities : ndarray of float or None, optional
-        Free amount of each, above 0.
+        Free amount of each resource, above 0.
     demands : ndarray of float or None, optional
-        What one GPU of each app takes, shape (apps, resources).
+        Amount that one GPU of each app takes, shape (apps, resources).
     taken : sequence of int or None, optional
-        GPUs of each machine that are not on offer after all.
+        GPUs of each machine to be removed from the offer.
     """
     homes = [auction.home(i) if app.held else (-2, -2) for i, app in enumerate(auction.apps)]
     gpus = auction.offered - np.array([0] * len(auction.machines) if taken is None else taken)
@@ -221,16 +218,16 @@ def bundles_of(rows: Sequence[Sequence[int]]) -> tuple[Bundle, ...]:
 
 
 def certifiable(instance: AuctionInstance, solution: AuctionSolution) -> tuple[Market, Rows]:
-    """Return the market and the allocation that the certificates of an auction's outcome are about.
+    """Return the market and the allocation of an auction's outcome to be certified.
 
-    GPUs that bystanders were given are no longer on offer: nobody may be worse off, and they would be.
+    GPUs that bystanders received are removed from the offer: a certificate must not take them away.
 
     Parameters
     ----------
     instance : AuctionInstance
         The auction.
     solution : AuctionSolution
-        Its outcome.
+        Outcome of the auction.
 
     Returns
     -------

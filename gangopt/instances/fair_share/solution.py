@@ -12,7 +12,7 @@ __all__ = ["FairShareSolution"]
 
 @dataclass(frozen=True)
 class FairShareSolution:
-    """Who gets which GPUs.
+    """GPUs of every app.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class FairShareSolution:
     Raises
     ------
     InputError
-        If a bundle is not of two whole numbers each.
+        If a bundle does not consist of pairs of integers.
     """
 
     bundles: tuple[Bundle, ...]

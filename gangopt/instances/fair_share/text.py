@@ -16,7 +16,7 @@ SHOWN = 20
 
 
 def describe(instance: FairShareInstance) -> str:
-    """Return the GPUs on offer, and for the first apps what they want and are worth, as lines for people.
+    """Return the GPUs on offer and a table of the first apps with their demands and values.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def describe(instance: FairShareInstance) -> str:
     Returns
     -------
     str
-        At most `SHOWN` apps are listed one by one.
+        Several lines; at most `SHOWN` apps are listed.
     """
     sizes = Counter(instance.offered.tolist())
     kinds = ", ".join(f"{count:,} x {gpus} GPUs" for gpus, count in sorted(sizes.items(), reverse=True))
@@ -39,7 +39,7 @@ def describe(instance: FairShareInstance) -> str:
     heads = " ".join(f"{level:>10}" for level in LEVELS)
     lines += [
         "",
-        "rho with all GPUs that the app has a use for, by level",
+        "rho with all GPUs that the app can use, by level",
         f"{'app':<24} {'GPUs':>6} {'held':>6} {heads}",
     ]
     for app, held in list(zip(instance.apps, instance.market.held.tolist(), strict=True))[:SHOWN]:
@@ -52,7 +52,7 @@ def describe(instance: FairShareInstance) -> str:
 
 
 def describe_solution(instance: FairShareInstance, solution: FairShareSolution) -> Iterator[str]:
-    """Yield a heading and, for every app, its GPUs, rho, and where the GPUs are.
+    """Yield a heading and, for every app, its GPUs, rho and machines.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def describe_solution(instance: FairShareInstance, solution: FairShareSolution) 
 
 
 def place_text(machines: tuple[str, ...], bundle: tuple[tuple[int, int], ...]) -> str:
-    """Return where the GPUs of a bundle are, as `2 on m0, 2 on m1`; `-` for none.
+    """Return the machines of a bundle, e.g. `2 on m0, 2 on m1`; `-` for none.
 
     Parameters
     ----------

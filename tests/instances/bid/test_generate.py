@@ -45,10 +45,10 @@ def test_curves_are_checked_every_50_iterations():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"jobs": 0}, "bid/random: jobs=0, 1 to 1000 are allowed"),
-        ({"jobs": 1001}, "bid/random: jobs=1001, 1 to 1000 are allowed"),
-        ({"gpus": 0}, "bid/random: gpus=0, 1 to 100000 are allowed"),
-        ({"seed": -1}, "bid/random: seed=-1, 0 to"),
+        ({"jobs": 0}, r"bid/random: jobs must be an integer from 1 to 1000 \(got 0\)"),
+        ({"jobs": 1001}, r"bid/random: jobs must be an integer from 1 to 1000 \(got 1001\)"),
+        ({"gpus": 0}, r"bid/random: gpus must be an integer from 1 to 100,000 \(got 0\)"),
+        ({"seed": -1}, r"bid/random: seed must be an integer >= 0 \(got -1\)"),
     ],
 )
 def test_arguments_out_of_range_are_refused(arguments, message):

@@ -38,16 +38,22 @@ def test_sensitivity(sensitivity, equal):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("random?apps=0", "apps: 0, a whole number from 1 to 1000 is needed"),
-        ("random?machines=2&racks=3", "racks: 3, a whole number from 1 to 2 is needed"),
-        ("random?gpus_per_machine=100000", "gpus_per_machine: 100000, a whole number from 1 to 25000 is needed"),
-        ("random?machines=1000000", "machines: 1000000"),
-        ("random?resources=21", "resources: 21"),
-        ("random?seed=-1", "seed: -1"),
-        ("cluster?cluster=themis-testbet", "unknown cluster 'themis-testbet'; did you mean 'themis-testbed'"),
-        ("cluster?racks=21", "racks: 21, a whole number from 1 to 20 is needed"),
-        ("cluster?apps=1001", "apps: 1001"),
-        ("cluster?seed=-1", "seed: -1"),
+        ("random?apps=0", r"fair_share/random: apps must be an integer from 1 to 1000 \(got 0\)"),
+        ("random?machines=2&racks=3", r"fair_share/random: racks must be an integer from 1 to 2 \(got 3\)"),
+        (
+            "random?gpus_per_machine=100000",
+            r"fair_share/random: gpus_per_machine must be an integer from 1 to 25,000 \(got 100000\)",
+        ),
+        (
+            "random?machines=1000000",
+            r"fair_share/random: machines must be an integer from 1 to 100,000 \(got 1000000\)",
+        ),
+        ("random?resources=21", r"fair_share/random: resources must be an integer from 0 to 20 \(got 21\)"),
+        ("random?seed=-1", r"seed must be an integer >= 0 \(got -1\)"),
+        ("cluster?cluster=themis-testbet", "unknown cluster 'themis-testbet'; near matches: themis-testbed"),
+        ("cluster?racks=21", r"fair_share/cluster: racks must be an integer from 1 to 20 \(got 21\)"),
+        ("cluster?apps=1001", r"fair_share/cluster: apps must be an integer from 1 to 1000 \(got 1001\)"),
+        ("cluster?seed=-1", r"seed must be an integer >= 0 \(got -1\)"),
     ],
 )
 def test_what_is_refused(arguments, message):

@@ -77,14 +77,14 @@ def test_broken_rules(bundles, text):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"capacities": None}, "capacities: missing, needed for the resources cpu"),
-        ({"demands": None}, "demands: missing, needed for the resources cpu"),
-        ({"capacities": [0]}, "capacities: 0 of cpu, more than 0 is needed"),
-        ({"demands": [[1]]}, r"demands must have shape \(2, 1\) \(got \(1, 1\)\)"),
-        ({"offered": [1, 1]}, r"offered must have shape \(3,\) \(got \(2,\)\)"),
+        ({"capacities": None}, "capacities must be given for the resources cpu"),
+        ({"demands": None}, "demands must be given for the resources cpu"),
+        ({"capacities": [0]}, r"capacities: cpu must be a finite number > 0 \(got 0\.0\)"),
+        ({"demands": [[1]]}, r"demands: shape \(1, 1\)"),
+        ({"offered": [1, 1]}, "offered: shape"),
         ({"machine_rack": [0, 0, 2]}, "machine_rack"),
         ({"resources": ("cpu", "cpu"), "capacities": [1, 1], "demands": np.ones((2, 2))}, "resources"),
-        ({"apps": ()}, "apps: 0 given, 1 to"),
+        ({"apps": ()}, r"number of apps must be an integer from 1 to 10,000 \(got 0\)"),
     ],
 )
 def test_what_is_refused(changes, message):
