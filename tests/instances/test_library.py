@@ -178,7 +178,7 @@ def test_resnet50_is_stored_for_every_named_number_of_servers():
 
 def test_any_number_of_servers_is_an_instance():
     assert load("parameters/resnet50-p37").servers == 37
-    with pytest.raises(InputError, match="servers: 0"):
+    with pytest.raises(InputError, match="servers must be an integer from 1"):
         load("parameters/resnet50-p0")
 
 

@@ -1,4 +1,4 @@
-"""Files of the decision `network_placement`: machines with a job, and a placement of it."""
+"""Files of the problem `network_placement`: machines with a job, and a placement of it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,32 @@ import numpy as np
 from pydantic import Field
 
 from gangopt.base.document import Amount, InstanceDocument, Label, Part, SolutionDocument
-from gangopt.instances.network_placement.instance import MAX_WORKERS, NetworkPlacementInstance, NetworkPlacementSolution
+from gangopt.base.errors import InputError
+from gangopt.instances.network_placement.instance import (
+    MAX_GPUS,
+    MAX_WORKERS,
+    NetworkPlacementInstance,
+    NetworkPlacementSolution,
+)
 
 __all__ = ["MachineDocument", "NetworkPlacementDocument", "NetworkPlacementSolutionDocument", "ResourceDocument"]
 
 
 class MachineDocument(Part):
-    """One machine as the job finds it."""
+    """One machine before the job is placed."""
 
-    label: Label = Field(description="name of the machine, unlike every other")
-    free_gpus: Annotated[int, Field(ge=0, le=10**9)] = Field(description="GPUs that are free")
+    label: Label = Field(description="unique name of the machine")
+    free_gpus: Annotated[int, Field(ge=0, le=MAX_GPUS)] = Field(description="free GPUs")
     traffic: Amount = Field(description="network traffic of other jobs, MiB per iteration")
     free_capacity: list[Amount] = Field(default=[], description="free amount of each resource, in the file's order")
 
 
 class ResourceDocument(Part):
-    """A further resource that tasks need."""
+    """A further resource that tasks take."""
 
-    label: Label = Field(description="name of the resource, as cpu")
-    worker_demand: Amount = Field(description="what one worker takes, in the resource's unit")
-    ps_demand: Amount = Field(description="what one parameter server takes, in the resource's unit")
+    label: Label = Field(description="name of the resource, e.g. cpu")
+    worker_demand: Amount = Field(description="demand of one worker, in the resource's unit")
+    ps_demand: Amount = Field(description="demand of one parameter server, in the resource's unit")
 
 
 class NetworkPlacementDocument(InstanceDocument):
@@ -40,7 +46,7 @@ class NetworkPlacementDocument(InstanceDocument):
         default=None, description="largest tensor over model size; null: largest parameter server over model size"
     )
     machines: list[MachineDocument] = Field(min_length=1, description="machines of the cluster")
-    resources: list[ResourceDocument] = Field(default=[], description="further resources, as cpu and memory")
+    resources: list[ResourceDocument] = Field(default=[], description="further resources, e.g. cpu and memory")
 
     def to_instance(self) -> NetworkPlacementInstance:
         """Return the instance that the file describes."""
@@ -61,14 +67,10 @@ class NetworkPlacementDocument(InstanceDocument):
         )
 
     def _capacities(self) -> np.ndarray:
-        from gangopt.base.errors import InputError
-
         for index, item in enumerate(self.machines):
             if len(item.free_capacity) != len(self.resources):
-                raise InputError(
-                    f"machines[{index}].free_capacity: {len(item.free_capacity)} numbers, one for each of "
-                    f"{len(self.resources)} resources is needed"
-                )
+                given = f"{len(self.resources)} resources (got {len(item.free_capacity)})"
+                raise InputError(f"machines[{index}].free_capacity must have one number for each of the {given}")
         return np.array([item.free_capacity for item in self.machines]).reshape(len(self.machines), len(self.resources))
 
     @classmethod
@@ -103,7 +105,7 @@ class NetworkPlacementDocument(InstanceDocument):
 
 
 class NetworkPlacementSolutionDocument(SolutionDocument):
-    """Workers on every machine and the machine of every parameter server, both in the instance's order."""
+    """Number of workers on every machine and machine of every parameter server, in the instance's order."""
 
     workers: list[Annotated[int, Field(ge=0)]] = Field(description="number of workers on each machine")
     ps_hosts: list[Annotated[int, Field(ge=0)]] = Field(description="machine of each parameter server, from 0")

@@ -1,4 +1,4 @@
-"""Instances of the decision `network_placement` from their names: networks on named clusters, and random ones."""
+"""Generators of the problem `network_placement`: real networks on named clusters, and random instances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer, number
 from gangopt.instances.network_placement.instance import (
     MAX_MACHINES,
     MAX_PARAMETER_SERVERS,
@@ -23,7 +23,7 @@ Mapping = Literal["round_robin", "greedy"]
 
 
 def map_tensors(sizes: tuple[float, ...], servers: int, mapping: Mapping = "round_robin") -> np.ndarray:
-    """Return what each parameter server holds once every tensor has a server.
+    """Return the size held by each parameter server when all tensors are assigned, MiB.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def map_tensors(sizes: tuple[float, ...], servers: int, mapping: Mapping = "roun
     servers : int
         Number of parameter servers.
     mapping : Mapping, optional
-        `round_robin`: tensor k on server k mod p, as TensorFlow does by default; `greedy`: the largest tensor left
-        on the server that holds least, ties to the lower number (TensorFlow's greedy strategy by size).
+        `round_robin`: tensor k goes to server k mod p, TensorFlow's default; `greedy`: tensors in descending size go
+        to the server that holds least, ties to the lower number (TensorFlow's greedy strategy).
     """
     held = np.zeros(servers)
     if mapping == "round_robin":
@@ -45,16 +45,16 @@ def map_tensors(sizes: tuple[float, ...], servers: int, mapping: Mapping = "roun
 
 
 def named(model: str, workers: int, cluster: str) -> NetworkPlacementInstance:
-    """Return a network's job on a named cluster that other jobs keep half busy, with the defaults of `model`.
+    """Return the job of a network on a half-busy named cluster, with the defaults of `model`.
 
     Parameters
     ----------
     model : str
-        One of the ten networks, as `vgg16`.
+        One of the ten networks, e.g. `vgg16`.
     workers : int
-        W, and the number of parameter servers.
+        Number of workers, and of parameter servers.
     cluster : str
-        A named cluster with GPUs, as `philly-2017`.
+        A named cluster with GPUs, e.g. `philly-2017`.
     """
     return _model_job(model, workers, cluster)
 
@@ -69,30 +69,30 @@ def model(
     traffic: float = 2.0,
     seed: int = 0,
 ) -> NetworkPlacementInstance:
-    """Return a network's job on a named cluster that other jobs keep busy.
+    """Return the job of a network on a named cluster with other jobs.
 
-    Each GPU is busy with probability `busy`. A machine's traffic is M times `traffic` times the share of its GPUs that
-    are busy, times a uniform number of [0, 1): background is measured in sizes of the job's own model, so that neither
-    drowns the other.
+    Each GPU is busy with probability `busy`. The traffic of a machine is the model size M times `traffic`, times the
+    share of its GPUs that are busy, times a random number uniform on [0, 1): background traffic is measured in model
+    sizes, so that neither it nor the job dominates.
 
     Parameters
     ----------
     model : str
-        One of the ten networks, as `vgg16`.
+        One of the ten networks, e.g. `vgg16`.
     workers : int, optional
-        W.
+        Number of workers.
     cluster : str, optional
         A named cluster with GPUs.
     servers : int or None, optional
-        Number of parameter servers, None for W.
+        Number of parameter servers; None for one per worker.
     mapping : Mapping, optional
-        How tensors go to parameter servers, see `map_tensors`.
+        Assignment of tensors to parameter servers, see `map_tensors`.
     busy : float, optional
         Probability that a GPU is busy.
     traffic : float, optional
         Largest background traffic of a machine, in model sizes.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
     """
     return _model_job(model, workers, cluster, servers, mapping, busy, traffic, seed)
 
@@ -111,11 +111,11 @@ def _model_job(
     if cluster not in cluster_names():
         raise unknown("cluster", cluster, cluster_names())
     count = workers if servers is None else servers
-    _require("network_placement/model", "workers", workers, 1, MAX_WORKERS)
-    _require("network_placement/model", "servers", count, 1, MAX_PARAMETER_SERVERS)
-    _require("network_placement/model", "busy", busy, 0, 1)
-    _require("network_placement/model", "traffic", traffic, 0, 1e6)
-    _require("network_placement/model", "seed", seed, 0, None)
+    integer("network_placement/model: workers", workers, 1, MAX_WORKERS)
+    integer("network_placement/model: servers", count, 1, MAX_PARAMETER_SERVERS)
+    number("network_placement/model: busy", busy, 0, 1)
+    number("network_placement/model: traffic", traffic, 0, 1e6)
+    integer("network_placement/model: seed", seed, 0)
     machines = named_cluster(cluster)
     gpus = _gpus(machines)
     generator = np.random.default_rng(seed)
@@ -177,25 +177,25 @@ def random(
 ) -> NetworkPlacementInstance:
     """Return random machines and a job of 512 MiB with skewed parameter servers.
 
-    Free GPUs are uniform on 0, ..., `gpus`; traffic is uniform on [0, `traffic`) model sizes; sizes of the servers are
-    proportional to exp(`spread` z), z standard normal: 0 makes them equal.
+    Free GPUs are uniform on 0, ..., `gpus`; traffic is uniform on [0, `traffic`) model sizes; parameter servers have
+    sizes proportional to exp(`spread` z) with z standard normal.
 
     Parameters
     ----------
     machines : int, optional
         Number of machines.
     gpus : int, optional
-        Most GPUs that are free on a machine.
+        Most free GPUs of a machine.
     workers : int, optional
-        W.
+        Number of workers.
     servers : int or None, optional
-        Number of parameter servers, None for W.
+        Number of parameter servers; None for one per worker.
     spread : float, optional
-        Standard deviation of the logarithm of the sizes.
+        Standard deviation of the logarithm of the sizes; 0 makes them equal.
     traffic : float, optional
-        Largest background traffic, in model sizes.
+        Largest background traffic of a machine, in model sizes.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
 
     Raises
     ------
@@ -204,13 +204,13 @@ def random(
     """
     family = "network_placement/random"
     count = workers if servers is None else servers
-    _require(family, "machines", machines, 1, MAX_MACHINES)
-    _require(family, "gpus", gpus, 0, 10**6)
-    _require(family, "workers", workers, 1, MAX_WORKERS)
-    _require(family, "servers", count, 1, MAX_PARAMETER_SERVERS)
-    _require(family, "spread", spread, 0, 10)
-    _require(family, "traffic", traffic, 0, 1e6)
-    _require(family, "seed", seed, 0, None)
+    integer(f"{family}: machines", machines, 1, MAX_MACHINES)
+    integer(f"{family}: gpus", gpus, 0, 10**6)
+    integer(f"{family}: workers", workers, 1, MAX_WORKERS)
+    integer(f"{family}: servers", count, 1, MAX_PARAMETER_SERVERS)
+    number(f"{family}: spread", spread, 0, 10)
+    number(f"{family}: traffic", traffic, 0, 1e6)
+    integer(f"{family}: seed", seed, 0)
     generator = np.random.default_rng(seed)
     weights = np.exp(spread * generator.standard_normal(count))
     size = 512.0
@@ -224,9 +224,3 @@ def random(
         workers=workers,
         ps_sizes=size * weights / weights.sum(),
     )
-
-
-def _require(family: str, field: str, value: float, least: float, most: float | None) -> None:
-    if value < least or (most is not None and value > most):
-        allowed = f"at least {least}" if most is None else f"{least} to {most:.15g}"
-        raise InputError(f"{family}: {field}={value}, {allowed} is needed")

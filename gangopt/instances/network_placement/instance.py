@@ -1,4 +1,4 @@
-"""A new job's workers and parameter servers on machines that already carry traffic: instance, solution and judge."""
+"""Placement of a job's workers and parameter servers on machines with traffic: instance, solution and checker."""
 
 from __future__ import annotations
 
@@ -30,8 +30,14 @@ MAX_WORKERS = 100_000
 MAX_PARAMETER_SERVERS = 100_000
 """Most parameter servers of the job."""
 
+MAX_GPUS = 10**9
+"""Most free GPUs of a machine."""
+
+MAX_RESOURCES = 100
+"""Most further resources."""
+
 RESOURCE_TOLERANCE = 1e-9
-"""Relative excess of a resource's capacity that the judge overlooks: sums of decimal fractions are not exact."""
+"""Relative excess over a resource's capacity that the checker tolerates: sums of decimals are not exact."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,21 +49,21 @@ class NetworkPlacementInstance(Instance):
     machines : tuple of str
         Label of every machine, index i from 0.
     free_gpus : ndarray
-        G, GPUs that are free, shape (machines,), whole numbers.
+        Free GPUs g_i, integers, shape (machines,).
     traffic : ndarray
-        T, network traffic of the jobs already there, shape (machines,), MiB per iteration.
+        Network traffic t_i of the jobs already there, MiB per iteration, shape (machines,).
     workers : int
-        W, each takes one GPU.
+        Number of workers W; each takes one GPU.
     ps_sizes : ndarray
-        S, part of the model that each parameter server holds, shape (servers,), MiB; the sum is M.
+        Part s_j of the model that each parameter server holds, MiB, shape (servers,); the sum is M.
     skew : float or None
-        S_J in [0, 1], largest tensor over model size as the profiler sees it; None stands for max(s) / M.
+        Skew of the model in [0, 1]: largest tensor divided by model size, as profiled; None for max(s) / M.
     resources : tuple of str
-        Names of further resources, as `cpu`.
+        Names of further resources, e.g. `cpu`.
     free_capacity : ndarray or None
-        Free amount of each resource, shape (machines, resources), the resource's unit.
+        Free amount of each resource, in the resource's unit, shape (machines, resources).
     worker_demand, ps_demand : ndarray or None
-        What one worker and one parameter server take, shape (resources,), the same units.
+        Demand of one worker and of one parameter server, in the same units, shape (resources,).
     """
 
     noun: ClassVar[str] = "network_placement"
@@ -77,30 +83,26 @@ class NetworkPlacementInstance(Instance):
 
     def __post_init__(self) -> None:
         m, r = len(self.machines), len(self.resources)
-        _require_number("machines", self.machines, 1, MAX_MACHINES)
-        _require_number("resources", self.resources, 0, 100)
+        checks.integer("number of machines", m, 1, MAX_MACHINES)
+        checks.integer("number of resources", r, 0, MAX_RESOURCES)
         self._set("machines", checks.labels("machines", self.machines))
         self._set("resources", checks.labels("resources", self.resources))
-        _require_whole("workers", self.workers, 1, MAX_WORKERS)
-        self._set("free_gpus", checks.counts("free_gpus", self.free_gpus, (m,), 0, 10**9))
+        checks.integer("workers", self.workers, 1, MAX_WORKERS)
+        self._set("free_gpus", checks.counts("free_gpus", self.free_gpus, (m,), 0, MAX_GPUS))
         self._set("traffic", checks.numbers("traffic", self.traffic, (m,)))
         count = np.shape(self.ps_sizes)
         if len(count) != 1 or not 1 <= count[0] <= MAX_PARAMETER_SERVERS:
-            raise InputError(f"ps_sizes: shape {count}, a list of 1 to {MAX_PARAMETER_SERVERS} sizes is needed")
+            raise InputError(f"ps_sizes must be a list of 1 to {MAX_PARAMETER_SERVERS:,} sizes (got shape {count})")
         self._set("ps_sizes", checks.numbers("ps_sizes", self.ps_sizes, count))
-        if not checks.SMALLEST <= self.model_size <= checks.LARGEST:
-            allowed = f"{checks.SMALLEST:g} to {checks.LARGEST:g}"
-            raise InputError(f"ps_sizes: {self.model_size:g} MiB in all, {allowed} is needed")
+        checks.number("sum of ps_sizes", self.model_size, checks.SMALLEST, checks.LARGEST, "MiB")
         skew = float(self.ps_sizes.max()) / self.model_size if self.skew is None else self.skew
-        if not (isinstance(skew, int | float) and not isinstance(skew, bool) and 0 <= skew <= 1):
-            raise InputError(f"skew: {skew}, a share from 0 to 1 is needed")
-        self._set("skew", float(skew))
+        self._set("skew", checks.number("skew", skew, 0, 1))
         for field, shape in (("free_capacity", (m, r)), ("worker_demand", (r,)), ("ps_demand", (r,))):
             given = getattr(self, field)
             if given is None and r:
-                raise InputError(f"{field}: missing, needed for the resources {', '.join(self.resources)}")
+                raise InputError(f"{field} must be given for the resources {', '.join(self.resources)}")
             amounts = np.zeros(shape) if given is None else given
-            # what is free may be a remainder of rounding, what a task takes is not
+            # a free amount may be a remainder of rounding, a demand may not
             smallest = 0.0 if field == "free_capacity" else checks.SMALLEST
             self._set(field, checks.numbers(field, amounts, shape, smallest=smallest))
         self._freeze()
@@ -110,14 +112,14 @@ class NetworkPlacementInstance(Instance):
 
     @property
     def model_size(self) -> float:
-        """M, size of the whole model in MiB."""
+        """Size M of the whole model in MiB."""
         return math.fsum(self.ps_sizes.tolist())
 
     def check(self, solution: NetworkPlacementSolution) -> list[Violation]:
         """Return every broken rule of a placement; empty if it is feasible.
 
-        The rules: counts and hosts fit the instance (`known_machine`, `one_host_per_parameter_server`), w_i <= g_i
-        (`free_gpus`), sum w_i = W (`all_workers_placed`), and no machine gives more of a resource than it has
+        The rules: counts and hosts match the instance (`known_machine`, `one_host_per_parameter_server`), w_i <= g_i
+        (`free_gpus`), sum w_i = W (`all_workers_placed`), and the tasks on a machine fit its free resources
         (`resource_capacity`).
 
         Parameters
@@ -166,9 +168,9 @@ class NetworkPlacementInstance(Instance):
         ]
 
     def evaluate(self, solution: NetworkPlacementSolution) -> Score:
-        """Return the largest load of all machines, also of those that host nothing of the job.
+        """Return the largest load over all machines, including those that host no part of the job.
 
-        T_i = t_i + w_i (M - S_i) + S_i (W - w_i), S_i the sum of the sizes hosted by machine i.
+        T_i = t_i + w_i (M - S_i) + S_i (W - w_i), where S_i is the sum of the sizes hosted by machine i.
 
         Parameters
         ----------
@@ -178,8 +180,8 @@ class NetworkPlacementInstance(Instance):
         Returns
         -------
         Score
-            Objective max_i T_i; metrics `largest_load` (the same), `cross_machine_traffic` = sum_i w_i (M - S_i),
-            what the workers exchange with parameter servers elsewhere, in one direction, and `machines_used`.
+            Objective max_i T_i; metrics `largest_load` (the same), `cross_machine_traffic` = sum_i w_i (M - S_i), the
+            traffic between workers and parameter servers on other machines in one direction, and `machines_used`.
         """
         loads = machine_loads(self, solution)
         hosted = _hosted(self, solution)
@@ -194,7 +196,7 @@ class NetworkPlacementInstance(Instance):
 
 
 def machine_loads(instance: NetworkPlacementInstance, solution: NetworkPlacementSolution) -> np.ndarray:
-    """Return T_i of every machine after a placement.
+    """Return the load T_i of every machine after a placement, MiB per iteration.
 
     Parameters
     ----------
@@ -222,7 +224,7 @@ def _hosted(instance: NetworkPlacementInstance, solution: NetworkPlacementSoluti
 
 @dataclass(frozen=True)
 class NetworkPlacementSolution:
-    """Where the job runs.
+    """Machines of the job's workers and parameter servers.
 
     Attributes
     ----------
@@ -238,13 +240,3 @@ class NetworkPlacementSolution:
     def __post_init__(self) -> None:
         for field in ("workers", "ps_hosts"):
             object.__setattr__(self, field, checks.whole_numbers(field, getattr(self, field)))
-
-
-def _require_number(field: str, labels: tuple[str, ...], least: int, most: int) -> None:
-    if not least <= len(labels) <= most:
-        raise InputError(f"{field}: {len(labels)} given, {least} to {most} are allowed")
-
-
-def _require_whole(field: str, value: object, least: int, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InputError(f"{field}: {value}, a whole number from {least} to {most} is needed")

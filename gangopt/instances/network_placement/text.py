@@ -1,4 +1,4 @@
-"""What `gangopt show` and `gangopt solve` print of a job that joins a cluster."""
+"""Output of `gangopt show` and `gangopt solve` for a job that joins a cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 20
 
 
 def describe(instance: NetworkPlacementInstance) -> str:
-    """Return the job and the machines as it finds them, as lines for people.
+    """Return the job and a table of the machines before it is placed.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def describe(instance: NetworkPlacementInstance) -> str:
     Returns
     -------
     str
-        At most 20 machines are listed one by one.
+        Several lines; at most 20 machines are listed.
     """
     sizes, free = instance.ps_sizes, instance.free_gpus
     span = f"{sizes.min():,.4g} to {sizes.max():,.4g} MiB, {instance.model_size:,.6g} MiB in all"
@@ -49,7 +49,7 @@ def describe(instance: NetworkPlacementInstance) -> str:
 
 
 def describe_solution(instance: NetworkPlacementInstance, solution: NetworkPlacementSolution) -> Iterator[str]:
-    """Yield a heading and, for every machine that hosts a part of the job, its workers, servers and network load.
+    """Yield a heading and, for every machine that hosts a part of the job, its workers, load and parameter servers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reader of a user's own list of parameter blocks: JSON, or text with a size, a shape or a list in each entry."""
+"""Reader of files that list parameter blocks: JSON, or text with a size, a shape or a list in each entry."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from gangopt.base.checks import integer
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import parse_json, read_text
 from gangopt.instances.networks import Block
@@ -23,15 +24,15 @@ _MAX_DIGITS = 15
 def read_blocks(file: str) -> list[Block]:
     """Return the blocks that a file lists, in its order; nothing in the file is evaluated.
 
-    JSON: a list whose elements are sizes (`9408`) or shapes (`[64, 3, 7, 7]`), or an object from names to sizes or
-    shapes. Any other text: one entry a line, `#` starts a comment; an entry is
+    JSON is a list of sizes (`9408`) and shapes (`[64, 3, 7, 7]`), or an object from names to sizes and shapes. Any
+    other text has one entry per line, and `#` starts a comment; an entry is
 
-    - a size, `9408`, or a shape, `64,3,7,7`, `64x3x7x7` or `(64, 3, 7, 7)`, with a name before it if wanted,
-      `conv0_weight: 64,3,7,7`; after a name square brackets may enclose the shape;
-    - a shape as PyTorch prints it, `torch.Size([64, 3, 7, 7])`, with a name before it if wanted; `torch.Size([])` is 1;
-    - a list in square brackets of sizes and of shapes in parentheses, each a block: `[3L, 9408L]`, `[(64, 3), 64]`; it
-      may go on over several lines. The `L` of Python 2's whole numbers is read over. Beside other entries `[64, 3]`
-      is refused: it might as well be the shape of one block.
+    - a size, `9408`, or a shape, `64,3,7,7`, `64x3x7x7` or `(64, 3, 7, 7)`, with an optional name,
+      `conv0_weight: 64,3,7,7`; after a name, square brackets may enclose the shape;
+    - a shape as PyTorch prints it, `torch.Size([64, 3, 7, 7])`, with an optional name; `torch.Size([])` has size 1;
+    - a list in square brackets of sizes and of shapes in parentheses, each of them a block: `[3L, 9408L]`,
+      `[(64, 3), 64]`; it may span several lines. The `L` of Python 2 integers is ignored. If the file has other
+      entries, `[64, 3]` is rejected, since it could also be the shape of one block.
 
     Blocks without a name are called `block0`, `block1`, ... by position.
 
@@ -48,9 +49,9 @@ def read_blocks(file: str) -> list[Block]:
     text = read_text(file)
     blocks = _from_json(text, file) if _is_json(text, file) else _from_text(text, file)
     if not blocks:
-        raise InputError(f"{file}: no blocks in it, at least one is needed")
+        raise InputError(f"{file}: no blocks found")
     if len(blocks) > MAX_BLOCKS:
-        raise InputError(f"{file}: {len(blocks)} blocks, at most {MAX_BLOCKS} are read")
+        raise InputError(f"{file}: too many blocks, at most {MAX_BLOCKS:,} are allowed (got {len(blocks)})")
     return [(name or f"block{index}", shape) for index, (name, shape) in enumerate(blocks)]
 
 
@@ -72,31 +73,27 @@ def _from_json(text: str, file: str) -> list[Block]:
         return [(_name(key, file), _json_shape(item, f"{file}: {key!r}")) for key, item in value.items()]
     if isinstance(value, list):
         return [("", _json_shape(item, f"{file}: entry {index}")) for index, item in enumerate(value)]
-    raise InputError(f"{file}: a list of sizes or shapes, or an object from names to them, is needed")
+    raise InputError(f"{file} must hold a list of sizes or shapes, or an object from names to these")
 
 
 def _json_shape(value: object, where: str) -> tuple[int, ...]:
     items: list[object] = value if isinstance(value, list) else [value]
     if not items:
-        raise InputError(f"{where}: an empty shape, at least one dimension is needed")
+        raise InputError(f"{where}: a shape must have at least one dimension")
     shape = []
     for item in items:
-        if not isinstance(item, int) or isinstance(item, bool):
-            raise InputError(f"{where}: {repr(item)[:40]}, a whole number of at least 1 is needed")
         shape.append(_dimension(item, where))
     return tuple(shape)
 
 
 def _name(text: str, where: str) -> str:
     if not text.strip():
-        raise InputError(f"{where}: an empty name of a block")
+        raise InputError(f"{where}: the name of a block must not be empty")
     return text.strip()
 
 
-def _dimension(value: int, where: str) -> int:
-    if not 1 <= value <= 10**_MAX_DIGITS:
-        raise InputError(f"{where}: {str(value)[:30]}, a whole number from 1 to {10**_MAX_DIGITS} is needed")
-    return value
+def _dimension(value: object, where: str) -> int:
+    return integer(f"{where}: a dimension", value, 1, 10**_MAX_DIGITS)
 
 
 def _from_text(text: str, file: str) -> list[Block]:
@@ -113,8 +110,8 @@ def _from_text(text: str, file: str) -> list[Block]:
         elif len(entries) > 1 and _BARE.fullmatch(entry):
             sizes, shape_text = len(re.findall("[0-9]+", entry)), _short(f"({entry[1:-1]})")
             raise InputError(
-                f"{where}: {_short(entry)} may be one shape or a list of {sizes} sizes; write {shape_text} for the "
-                "shape, or each size on a line of its own"
+                f"{where}: {_short(entry)} is ambiguous; write {shape_text} for one shape, or write the {sizes} sizes "
+                "on separate lines"
             )
         elif entry.startswith("["):
             blocks.extend(("", shape) for shape in _listed(entry, where))
@@ -150,13 +147,13 @@ def _plain_shape(text: str, where: str) -> tuple[int, ...]:
     inner = text[1:-1].strip() if text.startswith("(") and text.endswith(")") else text
     inner = re.sub(r"(?<=[0-9])[lL](?![0-9A-Za-z_])", "", inner)
     if not _SHAPE.fullmatch(inner):
-        raise InputError(f"{where}: {_short(text)} is not a size or shape such as 9408, 64,3,7,7 or 64x3x7x7")
+        raise InputError(f"{where}: an entry must be a size or shape, e.g. 64x3x7x7 (got {_short(text)})")
     return tuple(_dimension(_whole(item, where), where) for item in re.findall(r"[0-9]+", inner))
 
 
 def _whole(digits: str, where: str) -> int:
     if len(digits) > 300:
-        raise InputError(f"{where}: a whole number of {len(digits)} digits, at most {_MAX_DIGITS} are read")
+        raise InputError(f"{where}: an integer must have at most {_MAX_DIGITS} digits (got {len(digits)})")
     return int(digits)
 
 
@@ -167,7 +164,7 @@ def _listed(entry: str, where: str) -> list[tuple[int, ...]]:
     expects_value = True
     tokens = list(_tokens(entry, where))
     if tokens[0] != "[" or tokens[-1] != "]":
-        raise InputError(f"{where}: {_short(entry)} is not a list such as [3L, 9408L]")
+        raise InputError(f"{where}: an entry must be a list such as [3L, 9408L] (got {_short(entry)})")
     for token in tokens[1:-1]:
         if token == "," and not expects_value:
             expects_value = True
@@ -184,7 +181,7 @@ def _listed(entry: str, where: str) -> list[tuple[int, ...]]:
                 shape.append(value)
             expects_value = False
         else:
-            raise InputError(f"{where}: {token!r} is out of place in {_short(entry)}")
+            raise InputError(f"{where}: unexpected {token!r} in {_short(entry)}")
     if shape is not None:
         raise InputError(f"{where}: '(' is not closed in {_short(entry)}")
     return shapes
@@ -195,7 +192,7 @@ def _tokens(entry: str, where: str) -> Iterator[str]:
     while position < len(entry):
         match = _TOKEN.match(entry, position)
         if match is None:
-            raise InputError(f"{where}: {_short(entry[position:].strip())} is not a whole number, bracket or comma")
+            raise InputError(f"{where}: expected an integer, bracket or comma at {_short(entry[position:].strip())}")
         yield match["number"] or match["mark"]
         position = match.end()
 

@@ -1,4 +1,4 @@
-"""Files of the decision `parameters`: an instance, and an assignment of its blocks."""
+"""Files of the problem `parameters`: an instance, and an assignment of its blocks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["BlockDocument", "ParametersDocument", "ParametersSolutionDocument"]
 class BlockDocument(Part):
     """One parameter block."""
 
-    label: Label = Field(description="name of the block, unlike every other")
-    shape: list[Count] = Field(min_length=1, description="dimensions; the product is the block's parameters")
+    label: Label = Field(description="unique name of the block")
+    shape: list[Count] = Field(min_length=1, description="dimensions; their product is the number of parameters")
 
 
 class ParametersDocument(InstanceDocument):
-    """Parameter blocks and the number of servers that are to hold them."""
+    """Parameter blocks and the number of servers among which they are divided."""
 
     noun: Literal["parameters"]
     servers: Annotated[int, Field(ge=1, le=MAX_SERVERS)] = Field(description="number of parameter servers")
@@ -62,7 +62,7 @@ class PartDocument(Part):
 
 
 class ParametersSolutionDocument(SolutionDocument):
-    """For every block of the instance, in its order, the parts it is cut into."""
+    """Parts of every block, in the instance's order."""
 
     parts: list[list[PartDocument]]
 

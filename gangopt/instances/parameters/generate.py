@@ -1,11 +1,11 @@
-"""Instances of the decision `parameters` from their names: real networks, random blocks, and a user's own list."""
+"""Generators of the problem `parameters`: real networks, random blocks, and lists of blocks in files."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gangopt.base.arguments import unknown
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer
 from gangopt.instances.networks import NETWORKS
 from gangopt.instances.parameters.blocks import read_blocks
 from gangopt.instances.parameters.instance import MAX_BLOCKS, ParametersInstance
@@ -19,7 +19,7 @@ def network(network: str, servers: int) -> ParametersInstance:
     Parameters
     ----------
     network : str
-        One of the names in `gangopt.instances.networks.NETWORKS`, as `resnet50`.
+        A name in `gangopt.instances.networks.NETWORKS`, e.g. `resnet50`.
     servers : int
         Number of parameter servers.
 
@@ -42,7 +42,7 @@ def network(network: str, servers: int) -> ParametersInstance:
 
 
 def blocks(file: str, servers: int) -> ParametersInstance:
-    """Return the blocks that a JSON or text file lists; see `read_blocks` for what is read.
+    """Return the blocks that a JSON or text file lists; see `read_blocks` for the formats.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def blocks(file: str, servers: int) -> ParametersInstance:
     Raises
     ------
     InputError
-        If the file cannot be read or has a defect; the message names file and line or entry.
+        If the file cannot be read or is invalid; the message names the file and the line or entry.
     """
     listed = read_blocks(file)
     return ParametersInstance(
@@ -77,21 +77,18 @@ def random(blocks: int = 40, servers: int = 4, largest: int = 1_000_000, seed: i
     servers : int, optional
         Number of parameter servers.
     largest : int, optional
-        Size that no block exceeds, in parameters.
+        Upper bound on the size of a block, in parameters.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
         If an argument is out of range.
     """
-    if not 1 <= blocks <= MAX_BLOCKS:
-        raise InputError(f"parameters/random: blocks={blocks}, 1 to {MAX_BLOCKS} are allowed")
-    if not 1 <= largest <= 10**9:
-        raise InputError(f"parameters/random: largest={largest}, 1 to {10**9} are allowed")
-    if seed < 0:
-        raise InputError(f"parameters/random: seed={seed}, at least 0 is needed")
+    integer("parameters/random: blocks", blocks, 1, MAX_BLOCKS)
+    integer("parameters/random: largest", largest, 1, 10**9)
+    integer("parameters/random: seed", seed, 0)
     sizes = np.floor(float(largest) ** np.random.default_rng(seed).random(blocks)).astype(np.int64)
     return ParametersInstance(
         name=f"parameters/random?blocks={blocks}&servers={servers}&largest={largest}&seed={seed}",

@@ -1,4 +1,4 @@
-"""Cutting blocks seen as merging servers into groups: whole blocks in groups, the cut itself, and the way back."""
+"""Equivalence of cutting blocks and grouping servers: uncut blocks in groups, the cut, and its inverse."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["Assignment", "cut", "grouped", "spread"]
 
 @dataclass(frozen=True)
 class Assignment:
-    """Whole blocks in groups of servers.
+    """Assignment of uncut blocks to groups of servers.
 
     Attributes
     ----------
     servers : tuple of int
-        Number of servers of each group, s_g.
+        Number s_g of servers of each group.
     groups : tuple of int
         Group of each block.
     difference : int
-        max_g ceil(T_g / s_g) - min_g floor(T_g / s_g) in parameters, T_g the parameters of group g.
+        Size difference max_g ceil(T_g / s_g) - min_g floor(T_g / s_g), with T_g the parameters of group g.
     """
 
     servers: tuple[int, ...]
@@ -31,7 +31,7 @@ class Assignment:
 
 
 def spread(totals: Sequence[int], servers: Sequence[int], least_high: int = 0) -> int:
-    """Return the least size difference to which groups can be cut: max ceil(T_g / s_g) - min floor(T_g / s_g).
+    """Return the smallest size difference of cut groups: max ceil(T_g / s_g) - min floor(T_g / s_g).
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def spread(totals: Sequence[int], servers: Sequence[int], least_high: int = 0) -
     servers : sequence of int
         Servers of each group.
     least_high : int, optional
-        Parameters of a further server that no group has, counted for the maximum only.
+        Parameters of a further server outside all groups, which counts for the maximum only.
 
     Returns
     -------
     int
-        In parameters.
+        Difference in parameters.
     """
     pairs = list(zip(totals, servers, strict=True))
     return max(least_high, *(-(-total // count) for total, count in pairs)) - min(
@@ -56,20 +56,20 @@ def spread(totals: Sequence[int], servers: Sequence[int], least_high: int = 0) -
 def cut(instance: ParametersInstance, assignment: Assignment) -> ParametersSolution:
     """Cut the blocks of every group over its servers with at most s_g - 1 cuts.
 
-    The blocks of a group are laid end to end in their order; the line is cut after ceil(T_g / s_g) parameters T_g mod
-    s_g times, then after floor(T_g / s_g). Groups take the servers in order.
+    The blocks of a group are laid end to end in their order and divided among its servers: the first T_g mod s_g of
+    them hold ceil(T_g / s_g) parameters, the others floor(T_g / s_g). Groups take the servers in order.
 
     Parameters
     ----------
     instance : ParametersInstance
         Blocks and servers.
     assignment : Assignment
-        Whole blocks in groups.
+        Assignment of uncut blocks to groups.
 
     Returns
     -------
     ParametersSolution
-        With at most as many requests as blocks and cuts.
+        Assignment with at most as many requests as blocks and cuts together.
     """
     sizes = instance.sizes.tolist()
     parts: list[list[tuple[int, int]]] = [[] for _ in sizes]
@@ -96,10 +96,10 @@ def cut(instance: ParametersInstance, assignment: Assignment) -> ParametersSolut
 
 
 def grouped(instance: ParametersInstance, solution: ParametersSolution, groups: int) -> Assignment:
-    """Return whole blocks in groups of servers such that no group shares a block with another.
+    """Return groups of servers such that no two groups share a block.
 
-    Servers that share a block belong together; the smallest such components are merged until `groups` are left. Groups
-    come in descending order of their servers.
+    Servers that share a block form a component; the smallest components are merged until `groups` are left. Groups are
+    in descending order of their number of servers.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def grouped(instance: ParametersInstance, solution: ParametersSolution, groups: 
     solution : ParametersSolution
         A feasible assignment.
     groups : int
-        Number of groups, p minus the cuts that are allowed.
+        Number of groups: the servers minus the allowed cuts.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def grouped(instance: ParametersInstance, solution: ParametersSolution, groups: 
         members.setdefault(root(server), []).append(server)
     components = sorted(members.values(), key=lambda item: (-len(item), item))
     if len(components) < groups:
-        raise InputError(f"solution: its blocks leave {len(components)} separate groups, {groups} are needed")
+        raise InputError(f"solution must leave at least {groups} separate groups (got {len(components)})")
     while len(components) > groups:
         last = components.pop()
         components[-1] = sorted(components[-1] + last)

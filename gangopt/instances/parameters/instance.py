@@ -1,4 +1,4 @@
-"""Parameter blocks of a network on parameter servers: the instance, the solution and the judge."""
+"""Parameter blocks of a network on parameter servers: instance, solution and checker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_SERVERS = 10_000
 """Most servers of one instance."""
 
 MAX_PARAMETERS = 10**15
-"""Most parameters of one instance: sums below it are exact in double precision too."""
+"""Most parameters of one instance: sums below it are exact in double precision."""
 
 MAX_DIMENSIONS = 32
 """Most dimensions of one block."""
@@ -29,18 +29,18 @@ MAX_DIMENSIONS = 32
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ParametersInstance(Instance):
-    """Blocks of b_1, ..., b_n parameters that p servers are to hold.
+    """Blocks of b_1, ..., b_n parameters to be divided among p servers.
 
     Attributes
     ----------
     shapes : tuple of tuple of int
-        Shape of every block, at least one dimension each; a block of which only the size is known is `(size,)`.
+        Shape of every block, with at least one dimension; `(size,)` if only the size of a block is known.
     servers : int
-        P, number of parameter servers.
+        Number p of parameter servers.
     labels : tuple of str
-        Name of every block, `block0`, `block1`, ... if left empty.
+        Name of every block; `block0`, `block1`, ... by default.
     sizes : ndarray
-        B, parameters of every block, shape (n,), the products of the shapes.
+        Parameters b of every block, the products of the shapes, shape (n,).
     """
 
     noun: ClassVar[str] = "parameters"
@@ -53,33 +53,30 @@ class ParametersInstance(Instance):
     sizes: np.ndarray = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.servers, int) or isinstance(self.servers, bool) or not 1 <= self.servers <= MAX_SERVERS:
-            raise InputError(f"servers: {self.servers}, a whole number from 1 to {MAX_SERVERS} is needed")
-        if not 1 <= len(self.shapes) <= MAX_BLOCKS:
-            raise InputError(f"blocks: {len(self.shapes)} blocks, 1 to {MAX_BLOCKS} are allowed")
+        checks.integer("servers", self.servers, 1, MAX_SERVERS)
+        checks.integer("number of blocks", len(self.shapes), 1, MAX_BLOCKS)
         labels = checks.labels("labels", self.labels or (f"block{index}" for index in range(len(self.shapes))))
         if len(labels) != len(self.shapes):
-            raise InputError(f"labels: {len(labels)} labels for {len(self.shapes)} blocks, as many are needed")
+            raise InputError(f"labels must name each of the {len(self.shapes)} blocks (got {len(labels)} labels)")
         sizes = [
             _size(index, label, shape) for index, (label, shape) in enumerate(zip(labels, self.shapes, strict=True))
         ]
-        if sum(sizes) > MAX_PARAMETERS:
-            raise InputError(f"blocks: {sum(sizes)} parameters in all, at most {MAX_PARAMETERS} are allowed")
+        checks.integer("number of parameters", sum(sizes), 1, MAX_PARAMETERS)
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "sizes", np.array(sizes, dtype=np.int64))
         self._freeze()
 
     @property
     def total(self) -> int:
-        """Parameters of all blocks together."""
+        """Total number of parameters."""
         return int(self.sizes.sum())
 
     def check(self, solution: ParametersSolution) -> list[Violation]:
         """Return every broken rule of an assignment; empty if it is feasible.
 
-        The rules: a server is one of 0, ..., p-1 (`known_server`), a part holds at least one parameter
-        (`positive_part`), a block has at most one part on a server (`one_part_per_server`), and the parts of a block
-        add up to the block (`whole_block`).
+        The rules: servers are 0, ..., p-1 (`known_server`), a part holds at least one parameter (`positive_part`), a
+        block has at most one part on a server (`one_part_per_server`), and the parts of a block sum to its size
+        (`whole_block`).
 
         Parameters
         ----------
@@ -105,10 +102,10 @@ class ParametersInstance(Instance):
         return found
 
     def evaluate(self, solution: ParametersSolution) -> Score:
-        """Return the three objectives of a feasible assignment; the scalar one is `size_difference`.
+        """Return the size difference of an assignment; further metrics are its requests and their difference.
 
-        `size_difference` = largest minus least parameters on a server, `requests` = number of parts,
-        `request_difference` = largest minus least number of parts on a server.
+        `size_difference` is the largest minus the smallest number of parameters on a server, `requests` the number of
+        parts, and `request_difference` the largest minus the smallest number of parts on a server.
 
         Parameters
         ----------
@@ -135,21 +132,18 @@ class ParametersInstance(Instance):
 def _size(index: int, label: str, shape: tuple[int, ...]) -> int:
     where = f"shapes[{index}] ({label})"
     if not 1 <= len(shape) <= MAX_DIMENSIONS:
-        raise InputError(f"{where}: {len(shape)} dimensions, 1 to {MAX_DIMENSIONS} are allowed")
-    for value in shape:
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_PARAMETERS:
-            raise InputError(f"{where}: dimension {value}, a whole number from 1 to {MAX_PARAMETERS} is needed")
-    return math.prod(shape)
+        raise InputError(f"{where} must have 1 to {MAX_DIMENSIONS} dimensions (got {len(shape)})")
+    return math.prod(checks.integer(f"{where}: a dimension", value, 1, MAX_PARAMETERS) for value in shape)
 
 
 @dataclass(frozen=True)
 class ParametersSolution:
-    """Where the parameters of every block are.
+    """Servers of the parameters of every block.
 
     Attributes
     ----------
     parts : tuple of tuple of tuple of int
-        For every block its parts (server, parameters), servers from 0, in ascending order.
+        Parts (server, parameters) of every block, servers ascending from 0.
     """
 
     parts: tuple[tuple[tuple[int, int], ...], ...]

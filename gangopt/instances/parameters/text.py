@@ -1,4 +1,4 @@
-"""What `gangopt show` prints of a `parameters` instance."""
+"""Output of `gangopt show` and `gangopt solve` for the problem `parameters`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def describe(instance: ParametersInstance) -> str:
 
 
 def describe_solution(instance: ParametersInstance, solution: ParametersSolution) -> Iterator[str]:
-    """Yield a heading and, for every server, its parameters, its parts and the blocks that they are of.
+    """Yield a heading and, for every server, its parameters, requests and blocks.
 
     Parameters
     ----------

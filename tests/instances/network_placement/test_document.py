@@ -71,9 +71,12 @@ def _broken(change):
         ),
         (
             lambda v: v["machines"][2].update(free_capacity=[]),
-            r"machines\[2\].free_capacity: 0 numbers, one for each of 1",
+            r"job\.json: machines\[2\]\.free_capacity must have one number for each of the 1 resources \(got 0\)",
         ),
-        (lambda v: v.update(ps_sizes=[0.0]), "ps_sizes: 0 MiB in all"),
+        (
+            lambda v: v.update(ps_sizes=[0.0]),
+            r"job\.json: sum of ps_sizes must be a number from 1e-15 to 1e15 MiB \(got 0\.0\)",
+        ),
         (lambda v: v.update(skew=2), "field skew"),
     ],
 )

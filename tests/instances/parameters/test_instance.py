@@ -106,18 +106,21 @@ def test_solutions_hold_whole_numbers(part):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"servers": 0}, f"servers: 0, a whole number from 1 to {MAX_SERVERS}"),
-        ({"servers": MAX_SERVERS + 1}, "servers: 10001"),
-        ({"servers": True}, "servers: True"),
-        ({"shapes": ()}, "blocks: 0 blocks"),
-        ({"shapes": ((),)}, r"shapes\[0\] \(block0\): 0 dimensions"),
-        ({"shapes": ((3, 0),)}, "dimension 0, a whole number from 1"),
-        ({"shapes": ((3, -1),)}, "dimension -1"),
-        ({"shapes": ((2.0,),)}, "dimension 2.0"),
-        ({"shapes": ((10**15,), (1,))}, "1000000000000001 parameters in all"),
-        ({"labels": ("a",)}, "labels: 1 labels for 2 blocks"),
-        ({"labels": ("a", "a")}, r"labels\[1\]: duplicate label 'a' \(first at labels\[0\]\)"),
-        ({"labels": ("a", "")}, r"labels\[1\] must be text of 1 to 200 characters \(got ''\)"),
+        ({"servers": 0}, rf"servers must be an integer from 1 to {MAX_SERVERS:,} \(got 0\)"),
+        ({"servers": MAX_SERVERS + 1}, r"servers must be an integer from 1 to 10,000 \(got 10001\)"),
+        ({"servers": True}, r"servers must be an integer from 1 to 10,000 \(got True\)"),
+        ({"shapes": ()}, r"number of blocks must be an integer from 1 to 100,000 \(got 0\)"),
+        ({"shapes": ((),)}, r"shapes\[0\] \(block0\) must have 1 to 32 dimensions \(got 0\)"),
+        ({"shapes": ((3, 0),)}, r"shapes\[0\] \(block0\): a dimension must be an integer from 1 to 1e15 \(got 0\)"),
+        ({"shapes": ((3, -1),)}, r"shapes\[0\] \(block0\): a dimension must be an integer from 1 to 1e15 \(got -1\)"),
+        ({"shapes": ((2.0,),)}, r"shapes\[0\] \(block0\): a dimension must be an integer from 1 to 1e15 \(got 2\.0\)"),
+        (
+            {"shapes": ((10**15,), (1,))},
+            r"number of parameters must be an integer from 1 to 1e15 \(got 1000000000000001\)",
+        ),
+        ({"labels": ("a",)}, r"labels must name each of the 2 blocks \(got 1 labels\)"),
+        ({"labels": ("a", "a")}, r"labels\[1\]: 'a' stands twice"),
+        ({"labels": ("a", "")}, r"labels\[1\]: '', a text of 1 to 200 characters"),
     ],
 )
 def test_bad_instances_name_field_value_and_limit(changes, message):
@@ -142,7 +145,7 @@ def test_grouping_is_the_way_back_from_a_cut():
     solution = cut(instance, Assignment((3, 1), (0, 0, 1), 3))
     assert grouped(instance, solution, 2) == Assignment((3, 1), (0, 0, 1), 3)
     assert grouped(instance, solution, 1) == Assignment((4,), (0, 0, 0), 1)
-    with pytest.raises(InputError, match="leave 2 separate groups, 3 are needed"):
+    with pytest.raises(InputError, match=r"solution must leave at least 3 separate groups \(got 2\)"):
         grouped(instance, solution, 3)
 
 
@@ -162,7 +165,11 @@ def test_random_sizes_are_in_range_and_reproducible():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"blocks": 0}, "blocks=0"), ({"blocks": 10**9}, "blocks=1000000000"), ({"largest": 0}, "largest=0")],
+    [
+        ({"blocks": 0}, r"parameters/random: blocks must be an integer from 1 to 100,000 \(got 0\)"),
+        ({"blocks": 10**9}, r"parameters/random: blocks must be an integer from 1 to 100,000 \(got 1000000000\)"),
+        ({"largest": 0}, r"parameters/random: largest must be an integer from 1 to "),
+    ],
 )
 def test_absurd_random_instances_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
@@ -170,7 +177,7 @@ def test_absurd_random_instances_are_refused(arguments, message):
 
 
 def test_negative_seeds_are_refused():
-    with pytest.raises(InputError, match="seed=-1, at least 0"):
+    with pytest.raises(InputError, match=r"parameters/random: seed must be an integer >= 0 \(got -1\)"):
         random(seed=-1)
 
 
