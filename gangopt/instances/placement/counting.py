@@ -1,4 +1,4 @@
-"""How many jobs servers can hold by counting alone, and why a job found no place."""
+"""Upper bound on the number of jobs that servers can hold, found by counting."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ __all__ = ["most_jobs_by_counting"]
 IntArray = NDArray[np.int64]
 
 MAX_THRESHOLDS = 32
-"""Most demands d of a resource for which the tasks of at least d are counted."""
+"""Most thresholds d of a resource for which the tasks with demands of at least d are counted."""
 
 
 def most_jobs_by_counting(
     capacity: IntArray, ps: IntArray, worker: IntArray, ps_count: IntArray, worker_count: IntArray
 ) -> int:
-    """Return a number of jobs that no placement exceeds.
+    """Return an upper bound on the number of jobs of any placement.
 
-    For every resource, the jobs that are placed need no more of it than all servers have; and of the tasks that need
-    at least d, a server of capacity C holds at most floor(C / d). Either way the smallest jobs are counted first. Jobs
-    of which a task fits no server do not count.
+    For every resource, placed jobs use at most the sum of all capacities; and of the tasks with a demand of at least
+    d, a server of capacity C holds at most floor(C / d). Either bound counts the smallest jobs first. Jobs with a task
+    that fits no server are left out.
 
     Parameters
     ----------
     capacity : ndarray of int
-        Of every server, millionths of the unit, shape (K, R).
+        Capacity of every server, millionths of the unit, shape (K, R).
     ps : ndarray of int
         Demand of one parameter server, millionths of the unit, shape (J, R).
     worker : ndarray of int
         Demand of one worker, millionths of the unit, shape (J, R).
     ps_count : ndarray of int
-        Parameter servers, shape (J,).
+        Parameter servers of each job, shape (J,).
     worker_count : ndarray of int
-        Workers, shape (J,).
+        Workers of each job, shape (J,).
     """
     kinds, numbers = np.unique(capacity, axis=0, return_counts=True)
     possible = _fits_some(kinds, ps) & _fits_some(kinds, worker)

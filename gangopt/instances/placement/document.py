@@ -1,4 +1,4 @@
-"""Files of the decision `placement`: an instance, and the pieces of its jobs on its servers."""
+"""Files of the problem `placement`: an instance, and the pieces of its jobs on its servers."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ Held = Annotated[int, Field(ge=0, le=MAX_TASKS)]
 class ResourceDocument(Part):
     """One resource."""
 
-    name: Label = Field(description="name of the resource, as cpu")
-    unit: Annotated[str, Field(max_length=200)] = Field(description="unit of its amounts, as core")
+    name: Label = Field(description="name of the resource, e.g. cpu")
+    unit: Annotated[str, Field(max_length=200)] = Field(description="unit of its amounts, e.g. core")
 
 
 class ServerDocument(Part):
     """One server."""
 
-    label: Label = Field(description="name of the server, unlike every other")
+    label: Label = Field(description="unique name of the server")
     capacity: dict[str, Amount] = Field(description="amount of every resource, in its unit")
 
 
 class JobDocument(Part):
     """One job."""
 
-    label: Label = Field(description="name of the job, unlike every other")
+    label: Label = Field(description="unique name of the job")
     parameter_servers: Tasks = Field(description="number of parameter servers")
     workers: Tasks = Field(description="number of workers")
-    parameter_server: dict[str, Amount] = Field(description="what one parameter server takes of every resource")
-    worker: dict[str, Amount] = Field(description="what one worker takes of every resource")
+    parameter_server: dict[str, Amount] = Field(description="demand of one parameter server by resource")
+    worker: dict[str, Amount] = Field(description="demand of one worker by resource")
     size: Positive = Field(description="parameters of the model, in MB")
     ps_bandwidth: Positive = Field(description="bandwidth of one parameter server, in MB/s")
     worker_bandwidth: Positive = Field(description="bandwidth of one worker, in MB/s")
-    steps: Amount = Field(default=1.0, description="steps left; used by the objective completion only")
-    compute: Amount = Field(default=0.0, description="seconds of a step beside its transfers; completion only")
+    steps: Amount = Field(default=1.0, description="steps left; used only by the objective completion")
+    compute: Amount = Field(default=0.0, description="seconds per step besides transfers; used only by completion")
     pause_charge: Amount = Field(default=0.0, description="seconds charged for the job if it is paused")
 
 
@@ -52,10 +52,11 @@ class PlacementDocument(InstanceDocument):
 
     noun: Literal["placement"]
     objective: Literal["transfer", "completion"] = Field(
-        default="transfer", description="after the most jobs: the sum of transfer times, or of the times to finish"
+        default="transfer",
+        description="minimised among placements of the most jobs: the sum of transfer times or of completion times",
     )
     charge: Literal["tasks", "hosts"] = Field(
-        default="tasks", description="charge the tasks that exist, or both terms on every host of a job"
+        default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
     )
     resources: list[ResourceDocument] = Field(min_length=1, description="resources of every server")
     servers: list[ServerDocument] = Field(min_length=1, description="servers")
@@ -130,10 +131,10 @@ _COLUMNS = (
 def _row(names: tuple[str, ...], amounts: dict[str, float], where: str) -> list[float]:
     for name in amounts:
         if name not in names:
-            raise InputError(f"{where}: {name!r} is no resource of this file, known: {', '.join(names)}")
+            raise InputError(f"{where}: unknown resource {name!r}; known: {', '.join(names)}")
     for name in names:
         if name not in amounts:
-            raise InputError(f"{where}: the amount of {name} is missing; 0 says that there is none")
+            raise InputError(f"{where}: the amount of {name} is missing; write 0 if there is none")
     return [amounts[name] for name in names]
 
 
@@ -141,19 +142,19 @@ class PieceDocument(Part):
     """Tasks of one job on one server."""
 
     server: Annotated[int, Field(ge=0, lt=MAX_SERVERS)] = Field(description="number of the server, from 0")
-    parameter_servers: Held = Field(description="parameter servers of the job that it holds")
-    workers: Held = Field(description="workers of the job that it holds")
+    parameter_servers: Held = Field(description="parameter servers of the job on it")
+    workers: Held = Field(description="workers of the job on it")
 
 
 class PlacedJobDocument(Part):
-    """One job of the instance, in its order."""
+    """One job."""
 
-    pieces: list[PieceDocument] = Field(description="its tasks by server; empty for a paused job")
-    paused: str = Field(default="", description="why it is paused; empty for a placed job")
+    pieces: list[PieceDocument] = Field(description="tasks by server; empty for a paused job")
+    paused: str = Field(default="", description="reason why the job is paused; empty for a placed job")
 
 
 class PlacementSolutionDocument(SolutionDocument):
-    """For every job of the instance, in its order, its pieces or why it is paused."""
+    """Pieces of every job, or the reason why it is paused, in the instance's order."""
 
     jobs: list[PlacedJobDocument]
 

@@ -1,4 +1,4 @@
-"""Instances of the decision `placement` from their names."""
+"""Generators of the problem `placement`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gangopt.base.checks import integer, number
 from gangopt.base.errors import InputError
 from gangopt.instances.placement.instance import PlacementInstance
 
@@ -28,7 +29,7 @@ GIGABIT = 125.0
 """MB/s of 1 Gb/s Ethernet."""
 
 MOST_TASKS = 50
-"""Most tasks of one kind that a job is given."""
+"""Most tasks of one kind per job."""
 
 
 def random(
@@ -40,46 +41,43 @@ def random(
     charge: Literal["tasks", "hosts"] = "tasks",
     seed: int = 0,
 ) -> PlacementInstance:
-    """Return random jobs on servers of the two kinds of the Optimus testbed, seven to six.
+    """Return random jobs on servers of the two kinds of the Optimus testbed, in the ratio seven to six.
 
-    Every job starts with one parameter server and one worker; then tasks of random jobs and kinds are added until no
-    further one keeps the use of every resource within `load` of what all servers have. So the counts fit in sum, but
-    not always into the servers.
+    Every job starts with one parameter server and one worker; then tasks of random jobs and kinds are added as long as
+    the use of every resource stays within `load` times the total capacity. So all tasks fit the total capacity, but
+    not always the single servers.
 
     Parameters
     ----------
     servers : int, optional
-        Number of servers, of 16 cores and 80 GB, or 8 cores, 48 GB and 2 GPUs.
+        Number of servers, with 16 cores and 80 GB, or 8 cores, 48 GB and 2 GPUs.
     jobs : int, optional
-        Number of jobs; the size of each is that of a model in table 1, four bytes a parameter.
+        Number of jobs; each has the size of a model in table 1, four bytes per parameter.
     load : float, optional
         Share of the scarcest resource that the jobs use, above 0 and at most 1.
     tasks : {'small', 'paper'}, optional
-        `paper`: 5 cores and 10 GB for every task; `small`: 1 to 3 cores and 3 to 9 GB, drawn for each job and kind,
-        and one GPU for each worker of one job in four.
+        `paper`: every task takes 5 cores and 10 GB; `small`: tasks take 1 to 3 cores and 3 to 9 GB, drawn for each job
+        and kind, and the workers of one job in four take a GPU.
     bandwidth : {'equal', 'mixed'}, optional
-        125 MB/s for every task (`equal`), or 0.5, 1 or 2 times that for the workers of a job (`mixed`).
+        `equal`: 125 MB/s for every task; `mixed`: 0.5, 1 or 2 times that for the workers of a job.
     charge : {'tasks', 'hosts'}, optional
-        Which transfers count, `tasks` or `hosts`.
+        Transfers that count, as in `PlacementInstance`.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
-        If an argument is out of range, or one task of each kind for every job exceeds the load.
+        If an argument is out of range, or one task of each kind per job exceeds the load.
 
     References
     ----------
     Optimus (EuroSys'18), table 1 and section 6.1.
     """
-    for name, value, high in (("servers", servers, MAX_SERVERS), ("jobs", jobs, MAX_JOBS)):
-        if not 1 <= value <= high:
-            raise InputError(f"placement/random: {name}={value}, 1 to {high:,} is allowed")
-    if not 0 < load <= 1:
-        raise InputError(f"placement/random: load={load:g}, above 0 and at most 1 is needed")
-    if seed < 0:
-        raise InputError(f"placement/random: seed={seed}, at least 0 is needed")
+    integer("placement/random: servers", servers, 1, MAX_SERVERS)
+    integer("placement/random: jobs", jobs, 1, MAX_JOBS)
+    number("placement/random: load", load, above=0, high=1)
+    integer("placement/random: seed", seed, 0)
     rng = np.random.default_rng(seed)
     cpu_servers = round(servers * CPU_SERVERS_OF_13 / 13)
     capacity = np.array([CPU_SERVER] * cpu_servers + [GPU_SERVER] * (servers - cpu_servers))
@@ -107,7 +105,7 @@ def random(
 
 
 def _demands(rng: np.random.Generator, jobs: int, tasks: str) -> NDArray[np.float64]:
-    """Return what one task takes, shape (jobs, kinds, resources)."""
+    """Return the demand of one task, shape (jobs, kinds, resources)."""
     demand = np.zeros((jobs, 2, len(RESOURCES)))
     if tasks == "paper":
         demand[:, :, :2] = 5.0, 10.0
@@ -127,7 +125,7 @@ def _counts(rng: np.random.Generator, demand: NDArray[np.float64], limit: NDArra
         r = int(np.argmin(room))
         raise InputError(
             f"placement/random: one task of each kind for {jobs} jobs takes {limit[r] - room[r]:g} {UNITS[r]} of "
-            f"{RESOURCES[r]}, the load allows {limit[r]:g}"
+            f"{RESOURCES[r]}, but the load allows {limit[r]:g}"
         )
     open_pairs = [(j, kind) for j in range(jobs) for kind in (0, 1)]
     rows = demand.tolist()

@@ -1,4 +1,4 @@
-"""Decision `placement`: which server hosts which parameter servers and workers of each job."""
+"""Problem `placement`: the servers that host the parameter servers and workers of each job."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ MAX_AMOUNT = 1e9
 """Largest capacity or demand, in the resource's unit."""
 
 PER_UNIT = 1_000_000
-"""Capacities and demands count in whole millionths of a unit, so that whether tasks fit a server is exact."""
+"""Capacities and demands are rounded to millionths of a unit, so that the fit of tasks on a server is exact."""
 
 MAX_TIMES = 1e60
-"""Largest steps, seconds of a step and charge: an interval derives them from products of numbers of up to 1e15."""
+"""Largest steps, seconds per step and charge: an interval derives them from products of numbers of up to 1e15."""
 
 MAX_SUM = 4e18
 """Largest sum of capacities or demands in millionths: it fits a 64-bit integer."""
 
 TRANSFERS_PER_STEP = 2
-"""A step pushes the gradients and pulls the parameters (Optimus, eqn 2)."""
+"""Transfers per step: gradients are pushed and parameters pulled (Optimus, eqn 2)."""
 
 _UNITS = {"cpu": "core", "memory": "GB", "gpu": "GPU"}
 
@@ -59,55 +59,55 @@ class PlacementInstance(Instance):
     .. math:: t_j = \max_k \left\{ \frac{S_j}{p_j}\frac{w_j - w_{jk}}{B_j},
                                    \frac{S_j}{p_j}\frac{p_j - p_{jk}}{b_j} \right\},
 
-    the first term over the servers with a parameter server of the job, the second over those with a worker
-    (`charge="tasks"`), or both over every server that hosts the job (`charge="hosts"`, as the proof of Theorem 1
-    reads). The most jobs are placed first; then the sum of t_j (`objective="transfer"`) or of the times to finish,
-    Q_j (compute_j + 2 t_j) (`objective="completion"`), over the placed jobs, and of `pause_charge` over the paused
-    ones, is to be least. Without charges it does not matter which jobs are paused.
+    the first term over the servers with a parameter server of the job and the second over those with a worker
+    (`charge="tasks"`), or both over every server that hosts the job (`charge="hosts"`, the reading of the proof of
+    Theorem 1). As many jobs as possible are placed. Among such placements, the objective is the sum of t_j
+    (`objective="transfer"`) or of completion times Q_j (compute_j + 2 t_j) (`objective="completion"`) over the placed
+    jobs, plus `pause_charge` of the paused ones. Without charges all jobs count alike when some must be paused.
 
     Attributes
     ----------
     resources : tuple of str
         Names of the R resources.
     units : tuple of str
-        Unit of each, shape (R,).
+        Unit of each resource, shape (R,).
     servers : tuple of str
-        Labels of the K servers, all different.
+        Unique labels of the K servers.
     capacity : ndarray of float
-        In the resource's unit, 0 to 1e9, shape (K, R).
+        Capacity of each server, in the resource's unit, 0 to 1e9, shape (K, R).
     jobs : tuple of str
-        Labels of the J jobs, all different.
+        Unique labels of the J jobs.
     parameter_servers : ndarray of int
-        p_j, tasks, 1 to 1000, shape (J,).
+        Parameter servers p_j, 1 to 1000, shape (J,).
     workers : ndarray of int
-        w_j, tasks, 1 to 1000, shape (J,).
+        Workers w_j, 1 to 1000, shape (J,).
     ps_demand : ndarray of float
-        Of one parameter server, in the resource's unit, shape (J, R).
+        Demand of one parameter server, in the resource's unit, shape (J, R).
     worker_demand : ndarray of float
-        Of one worker, in the resource's unit, shape (J, R).
+        Demand of one worker, in the resource's unit, shape (J, R).
     size : ndarray of float
-        S_j, MB of parameters, above 0, shape (J,).
+        Size S_j of the model's parameters, MB, above 0, shape (J,).
     ps_bandwidth : ndarray of float
-        B_j, MB/s of one parameter server, above 0, shape (J,).
+        Bandwidth B_j of one parameter server, MB/s, above 0, shape (J,).
     worker_bandwidth : ndarray of float
-        b_j, MB/s of one worker, above 0, shape (J,).
+        Bandwidth b_j of one worker, MB/s, above 0, shape (J,).
     steps : ndarray of float
-        Q_j, steps left, None for 1 everywhere; used by `completion` only, shape (J,).
+        Steps left, Q_j; None for 1; used only by `completion`, shape (J,).
     compute : ndarray of float
-        Seconds of a step beside its transfers, None for 0; used by `completion` only, shape (J,).
+        Seconds per step besides transfers; None for 0; used only by `completion`, shape (J,).
     pause_charge : ndarray of float
-        Seconds charged for the job if it is paused, None for 0, shape (J,).
+        Seconds charged for a paused job; None for 0, shape (J,).
     objective : {'transfer', 'completion'}
-        `transfer` or `completion`.
+        Times to be minimised.
     charge : {'tasks', 'hosts'}
-        `tasks` or `hosts`.
+        Transfers that count.
     capacity_millionths, ps_millionths, worker_millionths : ndarray of int
-        The amounts in whole millionths of the unit, nearest.
+        Capacities and demands, rounded to millionths of the unit.
 
     Raises
     ------
     InputError
-        If a number is outside its range, a shape does not fit, a label stands twice or a word is unknown.
+        If a number is out of range, a shape does not match, a label is not unique, or a word is unknown.
 
     References
     ----------
@@ -146,16 +146,14 @@ class PlacementInstance(Instance):
         self._set("jobs", checks.labels("jobs", self.jobs))
         self._set("units", tuple(self.units))
         K, J, R = len(self.servers), len(self.jobs), len(self.resources)
-        if not 1 <= K <= MAX_SERVERS:
-            raise InputError(f"servers: {K} given, 1 to {MAX_SERVERS} are allowed")
-        if not 1 <= J <= MAX_JOBS:
-            raise InputError(f"jobs: {J} given, 1 to {MAX_JOBS} are allowed")
+        checks.integer("number of servers", K, 1, MAX_SERVERS)
+        checks.integer("number of jobs", J, 1, MAX_JOBS)
         if len(self.units) != R:
-            raise InputError(f"units: {len(self.units)} given, one for each of {R} resources is needed")
+            raise InputError(f"units must have one unit for each of the {R} resources (got {len(self.units)})")
         if self.objective not in OBJECTIVES:
-            raise InputError(f"objective: {self.objective!r}, allowed: {', '.join(OBJECTIVES)}")
+            raise InputError(f"objective must be one of {', '.join(OBJECTIVES)} (got {self.objective!r})")
         if self.charge not in CHARGES:
-            raise InputError(f"charge: {self.charge!r}, allowed: {', '.join(CHARGES)}")
+            raise InputError(f"charge must be one of {', '.join(CHARGES)} (got {self.charge!r})")
         for name in ("parameter_servers", "workers"):
             self._set(name, checks.counts(name, getattr(self, name), (J,), 1, MAX_TASKS))
         for name, rows in (("capacity", K), ("ps_demand", J), ("worker_demand", J)):
@@ -179,8 +177,8 @@ class PlacementInstance(Instance):
             if total.max() * PER_UNIT > MAX_SUM:
                 r = int(np.argmax(total))
                 raise InputError(
-                    f"{name}: {total[r]:g} {self.units[r]} of {self.resources[r]} in all, "
-                    f"at most {MAX_SUM / PER_UNIT:g} is allowed"
+                    f"total {name} of {self.resources[r]} must be at most {MAX_SUM / PER_UNIT:g} {self.units[r]} "
+                    f"(got {total[r]:g})"
                 )
 
     @classmethod
@@ -191,26 +189,27 @@ class PlacementInstance(Instance):
         resources: tuple[str, ...] | None = None,
         **fields: Any,
     ) -> Self:
-        """Return jobs on the machines of a cluster, one server a machine, in the cluster's order.
+        """Return jobs on the machines of a cluster, with one server for each machine, in the cluster's order.
 
         Parameters
         ----------
         cluster : Cluster
             The cluster.
         resources : tuple of str or None, optional
-            The cluster's resources that count, all of them if None; demands have this order.
+            Resources of the cluster that count, in the order of the demands; None for all.
         **fields : object
-            The other fields of the class, but for `units`, `servers` and `capacity`.
+            The other fields of the class, except `units`, `servers` and `capacity`.
 
         Raises
         ------
         InputError
-            If the cluster has no such resource, or a field is not acceptable.
+            If the cluster lacks a resource, or a field is invalid.
         """
         chosen = cluster.resources if resources is None else tuple(resources)
         for name in chosen:
             if name not in cluster.resources:
-                raise InputError(f"resources: {name!r} is not in the cluster, known: {', '.join(cluster.resources)}")
+                known = ", ".join(cluster.resources)
+                raise InputError(f"resources: unknown resource {name!r}; the cluster has {known}")
         columns = [cluster.resources.index(name) for name in chosen]
         return cls(
             resources=chosen,
@@ -222,7 +221,7 @@ class PlacementInstance(Instance):
 
     @cached_property
     def fewest_paused(self) -> int:
-        """Jobs that no placement can host, by counting alone: the zero of the scale on which pausing is charged."""
+        """Lower bound on the number of paused jobs, found by counting; only jobs beyond it are charged `pause_cost`."""
         placed = most_jobs_by_counting(
             self.capacity_millionths,
             self.ps_millionths,
@@ -234,9 +233,10 @@ class PlacementInstance(Instance):
 
     @cached_property
     def pause_cost(self) -> float:
-        """Seconds charged for a job paused beyond the fewest: 1 + all jobs at their longest time or `pause_charge`.
+        """Seconds charged for each job paused beyond `fewest_paused`.
 
-        So one more job placed always outweighs every difference in time.
+        It is 1 plus the sum over jobs of the longest time or the `pause_charge`, whichever is larger, so that placing
+        one more job outweighs any difference in time.
         """
         longest = np.maximum(
             self.size * self.workers / (self.parameter_servers * self.ps_bandwidth),
@@ -252,10 +252,10 @@ class PlacementInstance(Instance):
     def check(self, solution: PlacementSolution) -> list[Violation]:
         """Return every broken rule of a placement; empty if it is feasible.
 
-        The rules: a piece is on a server of the instance (`known_server`), no server holds two pieces of a job
-        (`one_piece_per_server`), a piece holds tasks and no negative number of them (`tasks_in_piece`), a placed job
-        has all its tasks (`place_all_parameter_servers`, `place_all_workers`), and the tasks on a server stay within
-        each capacity (`server_capacity`, exact in millionths of the unit).
+        The rules: a piece is on a server of the instance (`known_server`), a server holds at most one piece of a job
+        (`one_piece_per_server`), a piece holds at least one task and no negative number (`tasks_in_piece`), a placed
+        job has all its tasks (`place_all_parameter_servers`, `place_all_workers`), and the tasks on a server stay
+        within each capacity (`server_capacity`, exact in millionths of the unit).
 
         Parameters
         ----------
@@ -279,12 +279,12 @@ class PlacementInstance(Instance):
         distinct = len({server for server, _, _ in pieces})
         if distinct < len(pieces):
             found.append(Violation("one_piece_per_server", where, len(pieces), distinct, "pieces"))
-        for rule, held, needed in (
+        for rule, held, expected in (
             ("place_all_parameter_servers", sum(piece[1] for piece in pieces), int(self.parameter_servers[j])),
             ("place_all_workers", sum(piece[2] for piece in pieces), int(self.workers[j])),
         ):
-            if held != needed:
-                found.append(Violation(rule, where, held, needed, "tasks"))
+            if held != expected:
+                found.append(Violation(rule, where, held, expected, "tasks"))
         return found
 
     def _check_capacity(self, solution: PlacementSolution) -> list[Violation]:
@@ -304,7 +304,7 @@ class PlacementInstance(Instance):
         ]
 
     def transfer_times(self, solution: PlacementSolution) -> FloatArray:
-        """Return t_j of every job in seconds, 0 for a paused one, shape (J,).
+        """Return the transfer time t_j of every job in seconds, 0 for a paused job, shape (J,).
 
         Parameters
         ----------
@@ -313,7 +313,7 @@ class PlacementInstance(Instance):
         """
         job, _, ps, workers = _columns(solution)
         size, total_ps, total_workers = self.size[job], self.parameter_servers[job], self.workers[job]
-        # the order of these operations is part of the contract: the models' levels are the same floating-point numbers
+        # the order of these operations is part of the contract: bounds in models are the same floating-point numbers
         sends = size * (total_workers - workers) / (total_ps * self.ps_bandwidth[job])
         receives = size * (total_ps - ps) / (total_ps * self.worker_bandwidth[job])
         if self.charge == "tasks":
@@ -324,13 +324,13 @@ class PlacementInstance(Instance):
         return times
 
     def evaluate(self, solution: PlacementSolution) -> Score:
-        r"""Return the objective and the figures of a feasible placement.
+        r"""Return the objective and the metrics of a feasible placement.
 
         .. math:: \sum_{j\ \text{placed}} g_j(t_j) + \sum_{j\ \text{paused}} c_j
             + W (\text{paused} - \text{fewest paused})
 
-        with g_j(t) = t or Q_j (compute_j + 2 t), c_j `pause_charge`, W `pause_cost` and the fewest paused by counting
-        alone. Where no more than these are paused, the objective is the time itself, and so is every gap.
+        with g_j(t) = t or Q_j (compute_j + 2 t), c_j the `pause_charge`, W the `pause_cost` and `fewest_paused` found
+        by counting. If only the fewest jobs are paused, the objective and its gap are plain times.
 
         Parameters
         ----------
@@ -340,9 +340,9 @@ class PlacementInstance(Instance):
         Returns
         -------
         Score
-            Metrics: `jobs_placed`, `jobs_paused`, `paused_beyond_count`, `transfer_time` (sum of t_j, s), `hosts`
-            (pairs of job and server), with `completion` `completion_time` (s, of the placed jobs), and with charges
-            `pause_charge` (s, of the paused jobs).
+            Metrics: `jobs_placed`, `jobs_paused`, `paused_beyond_count`, `transfer_time` (sum of t_j, s) and `hosts`
+            (pairs of job and server); also `completion_time` (s, of the placed jobs) with the objective `completion`,
+            and `pause_charge` (s, of the paused jobs) if there are charges.
         """
         placed = np.array([bool(pieces) for pieces in solution.pieces])
         times = self.transfer_times(solution)

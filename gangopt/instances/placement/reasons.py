@@ -1,4 +1,4 @@
-"""Why a job found no place, as one line for people."""
+"""Reasons why jobs are paused, one line each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["pause_reason", "paused_reasons"]
 
 
 def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64]) -> str:
-    """Return why a job is paused, given what is free in all.
+    """Return the reason why a job is paused, given the total free amounts.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64])
     job : int
         Index of the job.
     free : ndarray of int
-        Free amount of every resource over all servers, millionths of the unit, shape (R,).
+        Total free amount of every resource, millionths of the unit, shape (R,).
     """
     for what, demand in (("parameter servers", instance.ps_millionths), ("workers", instance.worker_millionths)):
         if not (instance.capacity_millionths >= demand[job]).all(axis=1).any():
@@ -34,20 +34,20 @@ def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64])
     for r in np.flatnonzero(needs > free).tolist():
         return (
             f"it needs {needs[r] / PER_UNIT:g} {instance.units[r]} of {instance.resources[r]}, "
-            f"{free[r] / PER_UNIT:g} are free in all"
+            f"but only {free[r] / PER_UNIT:g} are free"
         )
-    return "enough is free in all, but not where its tasks could use it"
+    return "the free amounts suffice in total, but not on single servers"
 
 
 def paused_reasons(instance: PlacementInstance, pieces: Sequence[tuple[tuple[int, int, int], ...]]) -> tuple[str, ...]:
-    """Return for every job why it is paused beside the pieces of the others, empty for a placed one.
+    """Return for every job the reason why it is paused, empty for a placed job.
 
     Parameters
     ----------
     instance : PlacementInstance
         The placement.
     pieces : sequence of tuple of tuple of int
-        For every job its pieces (server, parameter servers, workers), none for a paused one.
+        Pieces (server, parameter servers, workers) of every job, none for a paused job.
     """
     free = instance.capacity_millionths.sum(axis=0)
     for j, held in enumerate(pieces):

@@ -1,4 +1,4 @@
-"""A placement: the pieces of every job, and why the paused ones are paused."""
+"""A placement: the pieces of every job, or the reason why it is paused."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ __all__ = ["PlacementSolution"]
 
 @dataclass(frozen=True)
 class PlacementSolution:
-    """Where the tasks of every job are, in the order of the instance.
+    """Servers of the tasks of every job, in the order of the instance.
 
     Attributes
     ----------
     pieces : tuple of tuple of tuple of int
-        For every job its pieces (server, parameter servers, workers), servers from 0 in ascending order; none for a
-        paused job.
+        Pieces (server, parameter servers, workers) of every job, servers ascending from 0; none for a paused job.
     reasons : tuple of str
-        For every job why it is paused, empty for a placed one.
+        Reason why each job is paused, empty for a placed job.
 
     Raises
     ------
     InputError
-        If a piece is not three whole numbers, a paused job has no reason or a placed one has one.
+        If a piece does not consist of three integers, a paused job has no reason, or a placed job has one.
     """
 
     pieces: tuple[tuple[tuple[int, int, int], ...], ...]
@@ -37,11 +36,13 @@ class PlacementSolution:
         )
         object.__setattr__(self, "reasons", checks.texts("reasons", self.reasons))
         if len(self.reasons) != len(self.pieces):
-            raise InputError(f"reasons: {len(self.reasons)} given, one for each of {len(self.pieces)} jobs is needed")
+            raise InputError(
+                f"reasons must have one entry for each of the {len(self.pieces)} jobs (got {len(self.reasons)})"
+            )
         for index, (pieces, reason) in enumerate(zip(self.pieces, self.reasons, strict=True)):
             if bool(reason) == bool(pieces):
-                needed = "none, as the job is placed" if pieces else "some text, as the job has no pieces"
-                raise InputError(f"reasons[{index}]: {reason!r}, {needed}, is needed")
+                expected = "be empty, since the job is placed" if pieces else "give a reason, since the job is paused"
+                raise InputError(f"reasons[{index}] must {expected} (got {reason!r})")
 
     @property
     def paused(self) -> tuple[int, ...]:

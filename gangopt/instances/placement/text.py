@@ -1,4 +1,4 @@
-"""What `gangopt show` and `gangopt solve` print of a placement."""
+"""Output of `gangopt show` and `gangopt solve` for placements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PIECES = 20
 
 
 def describe(instance: PlacementInstance) -> str:
-    """Return the servers by kind and the jobs with their tasks, as lines for people.
+    """Return the servers by kind and a table of the jobs with their tasks.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def describe(instance: PlacementInstance) -> str:
     Returns
     -------
     str
-        At most 12 kinds of servers and 20 jobs are listed one by one.
+        Several lines; at most 12 kinds of servers and 20 jobs are listed.
     """
     kinds, first, counts = np.unique(instance.capacity, axis=0, return_index=True, return_counts=True)
     counted = f"{len(instance.servers):,} servers, {len(instance.jobs):,} jobs"
@@ -38,7 +38,7 @@ def describe(instance: PlacementInstance) -> str:
         lines.append(f"  {counts[i]:>6,} x {_amounts(instance, kinds[i].tolist())}")
     if len(kinds) > _KINDS:
         lines.append(f"  ... and {len(kinds) - _KINDS:,} more kinds")
-    lines += ["", f"{'job':<24} {'workers':>7} {'ps':>5} {'size (MB)':>10}  a worker; a parameter server"]
+    lines += ["", f"{'job':<24} {'workers':>7} {'ps':>5} {'size (MB)':>10}  per worker; per parameter server"]
     for j in range(min(_JOBS, len(instance.jobs))):
         demand = _amounts(instance, instance.worker_demand[j].tolist())
         lines.append(
@@ -56,7 +56,7 @@ def _amounts(instance: PlacementInstance, amounts: list[float]) -> str:
 
 
 def describe_solution(instance: PlacementInstance, solution: PlacementSolution) -> Iterator[str]:
-    """Yield a heading and, for every job, its transfer time and where its tasks are, or why it is paused.
+    """Yield a heading and, for every job, its transfer time and the servers of its tasks, or why it is paused.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def describe_solution(instance: PlacementInstance, solution: PlacementSolution) 
         One line.
     """
     times = instance.transfer_times(solution).tolist()
-    yield f"{'job':<24} {'transfer (s)':>12}  where"
+    yield f"{'job':<24} {'transfer (s)':>12}  servers"
     for j, label in enumerate(instance.jobs):
         time = f"{times[j]:,.6g}" if solution.pieces[j] else "-"
         yield f"{shorten(label, 24):<24} {time:>12}  {pieces_text(instance.servers, solution, j)}"
 
 
 def pieces_text(servers: Sequence[str], solution: PlacementSolution, j: int) -> str:
-    """Return where the tasks of a job are, as `m0: 2 workers, 1 ps; m1: 2 workers`, or why it is paused.
+    """Return the servers of a job's tasks, e.g. `m0: 2 workers, 1 ps; m1: 2 workers`, or why it is paused.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files of the decision `schedule`: jobs with the GPUs that they share, and when each of them runs."""
+"""Files of the problem `schedule`: jobs with the GPUs that they share, and the runs of each job."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["JobDocument", "RunDocument", "ScheduleDocument", "ScheduleSolutionDo
 class JobDocument(Part):
     """One job."""
 
-    label: Label = Field(description="name of the job, unlike every other")
+    label: Label = Field(description="unique name of the job")
     arrival: Amount = Field(description="time of arrival, s")
     gpus: Count = Field(description="GPUs that the job holds whenever it runs")
     duration: Positive = Field(description="running time on these GPUs, s")
-    weight: Positive = Field(default=1.0, description="what a second of the job's completion time counts")
+    weight: Positive = Field(default=1.0, description="weight of the job's completion time")
 
 
 class ScheduleDocument(InstanceDocument):
@@ -28,9 +28,11 @@ class ScheduleDocument(InstanceDocument):
 
     noun: Literal["schedule"]
     n_gpus: Count = Field(description="GPUs of the cluster")
-    machines: list[Count] = Field(default=[], description="GPUs of each machine; empty: GPUs are only counted")
-    slot: Positive | None = Field(default=None, description="jobs start and stop at multiples of it, s; null: any time")
-    jobs: list[JobDocument] = Field(min_length=1, description="jobs in any order of arrival")
+    machines: list[Count] = Field(default=[], description="GPUs of each machine; empty if GPUs are only counted")
+    slot: Positive | None = Field(
+        default=None, description="time slot at whose multiples jobs start and stop, s; null: at any time"
+    )
+    jobs: list[JobDocument] = Field(min_length=1, description="jobs, in any order")
 
     def to_instance(self) -> ScheduleInstance:
         """Return the instance that the file describes."""
@@ -70,19 +72,19 @@ class ScheduleDocument(InstanceDocument):
 
 
 class RunDocument(Part):
-    """A stretch of time in which a job runs."""
+    """A period in which a job runs."""
 
-    start: Amount = Field(description="s")
-    end: Amount = Field(description="s")
+    start: Amount = Field(description="start of the period, s")
+    end: Amount = Field(description="end of the period, s")
     places: list[Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]] = Field(
-        default=[], description="[machine, GPUs] pairs; empty where GPUs are only counted"
+        default=[], description="[machine, GPUs] pairs; empty if GPUs are only counted"
     )
 
 
 class ScheduleSolutionDocument(SolutionDocument):
-    """When each job runs."""
+    """Runs of each job."""
 
-    runs: list[list[RunDocument]] = Field(description="for every job its runs in order of time")
+    runs: list[list[RunDocument]] = Field(description="runs of every job, in chronological order")
 
     def to_solution(self) -> ScheduleSolution:
         """Return the solution that the file describes."""

@@ -1,11 +1,12 @@
-"""Jobs of the decision `schedule` from their names: random ones, and slices of a log."""
+"""Generators of the problem `schedule`: random jobs, and slices of a log."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from gangopt.base.checks import integer, number
 from gangopt.base.errors import InputError
-from gangopt.instances.schedule.instance import MAX_JOBS, ScheduleInstance
+from gangopt.instances.schedule.instance import MAX_GPUS, MAX_JOBS, ScheduleInstance
 
 __all__ = ["random", "slice"]
 
@@ -22,8 +23,8 @@ def random(
 ) -> ScheduleInstance:
     """Return jobs of uniform sizes and lengths that arrive at uniform times.
 
-    Gangs are uniform on 1..gpus and running times on 1..longest; arrivals are uniform on the whole numbers from 0 to
-    the sum of GPU seconds divided by gpus times load, the first one 0; all times are then multiplied by the slot.
+    Gangs are uniform on 1..gpus and running times on 1..longest; arrivals are uniform on the integers from 0 to the
+    total GPU seconds divided by `gpus` times `load`, shifted so that the first is 0. Times are multiplied by the slot.
 
     Parameters
     ----------
@@ -32,34 +33,33 @@ def random(
     gpus : int, optional
         GPUs of the cluster.
     machines : int, optional
-        Equal machines that they are on; 0 counts GPUs only.
+        Number of equal machines that hold the GPUs; 0 if GPUs are only counted.
     longest : int, optional
         Longest running time, in slots.
     load : float, optional
-        Work that arrives over what the cluster does meanwhile.
+        Work that arrives divided by the work that the cluster can do until the last arrival.
     weights : int, optional
-        Weights are uniform on 1..weights.
+        Largest weight; weights are uniform on 1..weights.
     slot : float, optional
-        S; 0 lets jobs start and stop at any time, and draws times as with 1 s.
+        Time slot, s; 0 lets jobs start and stop at any time, with times drawn as for 1 s.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
-        If a number is out of range, or the GPUs do not divide into the machines.
+        If a number is out of range, or the GPUs cannot be divided equally among the machines.
     """
-    _check("random", "jobs", jobs, 1, MAX_JOBS)
-    _check("random", "gpus", gpus, 1, 1_000_000)
-    _check("random", "machines", machines, 0, gpus)
-    _check("random", "longest", longest, 1, 1_000_000)
-    _check("random", "weights", weights, 1, 1_000_000)
+    integer("schedule/random: jobs", jobs, 1, MAX_JOBS)
+    integer("schedule/random: gpus", gpus, 1, MAX_GPUS)
+    integer("schedule/random: machines", machines, 0, gpus)
+    integer("schedule/random: longest", longest, 1, 1_000_000)
+    integer("schedule/random: weights", weights, 1, 1_000_000)
     if machines and gpus % machines:
-        raise InputError(f"schedule/random: gpus={gpus}, a multiple of machines={machines} is needed")
-    if not 0 < load <= 1e6:
-        raise InputError(f"schedule/random: load={load:g}, a number above 0 and at most 1e+06 is needed")
-    if not (slot == 0 or 1e-6 <= slot <= 1e6):
-        raise InputError(f"schedule/random: slot={slot:g}, 0 or a number from 1e-06 to 1e+06 is needed")
+        raise InputError(f"schedule/random: gpus must be a multiple of machines={machines} (got {gpus})")
+    number("schedule/random: load", load, above=0, high=1e6)
+    if slot != 0:
+        number("schedule/random: a slot other than 0", slot, 1e-6, 1e6)
     rng = np.random.default_rng(seed)
     gangs = rng.integers(1, gpus + 1, jobs)
     duration = rng.integers(1, longest + 1, jobs)
@@ -71,7 +71,7 @@ def random(
     return ScheduleInstance(
         name="schedule/random",
         description=f"{jobs} random jobs on {gpus} GPUs",
-        source="random numbers of a stated seed",
+        source="generated",
         jobs=tuple(f"job{j}" for j in range(jobs)),
         arrival=arrival * unit,
         gpus=gangs,
@@ -93,43 +93,43 @@ def slice(
     end: float | None = None,
     vc: str | None = None,
 ) -> ScheduleInstance:
-    """Return some consecutive jobs of a log; the first of them arrives at 0, and they run at any time.
+    """Return consecutive jobs of a log, which may run at any time; the first arrives at 0.
 
     Parameters
     ----------
     file : str
         A job log of any known format, or the name of a generated workload without arguments.
     gpus : int or None, optional
-        GPUs that are counted; or.
+        Number of GPUs, if they are only counted.
     cluster : str or None, optional
-        Name or file of a cluster, whose machines have to hold the gangs.
+        Name or file of a cluster whose machines hold the gangs, instead of `gpus`.
     first : int, optional
-        Jobs to leave out, of those that the other arguments choose.
+        Number of jobs to skip among those selected by the other arguments.
     jobs : int or None, optional
-        Jobs to take after them; None is all.
+        Number of jobs to take after these; None for all.
     start, end : float or None, optional
-        Take the jobs that arrive in [start, end), s; None is no limit.
+        Select the jobs that arrive in [start, end), s; None for no limit.
     vc : str or None, optional
-        Take the jobs of this virtual cluster.
+        Select the jobs of this virtual cluster.
 
     Raises
     ------
     InputError
-        If the file is defective, no job is left, a job has no duration or is larger than the cluster, or not just
-        one of gpus and cluster is given.
+        If the file is invalid, no job is left, a job has no duration or is larger than the cluster, or both or none
+        of `gpus` and `cluster` are given.
     """
     from gangopt.instances.workload.workload import Workload
 
     if (gpus is None) == (cluster is None):
-        raise InputError("schedule/slice: either gpus or cluster is needed, as gpus=64 or cluster=tiresias-testbed")
-    _check("slice", "first", first, 0, 10**9)
-    _check("slice", "jobs", 1 if jobs is None else jobs, 1, MAX_JOBS)
+        raise InputError("schedule/slice: give either gpus or cluster, e.g. gpus=64 or cluster=tiresias-testbed")
+    integer("schedule/slice: first", first, 0, 10**9)
+    integer("schedule/slice: jobs", 1 if jobs is None else jobs, 1, MAX_JOBS)
     workload = Workload.load(file).slice(start, end, vc=vc)
     stop = len(workload) if jobs is None else first + jobs
     workload.require("duration")
     chosen = range(len(workload))[first:stop]
     if not chosen:
-        raise InputError(f"schedule/slice: no job is left of the {len(workload)} that {file} has between these limits")
+        raise InputError(f"schedule/slice: no jobs left, {file} has {len(workload)} jobs within the limits")
     machines = () if cluster is None else _machines(cluster)
     part = np.array(chosen)
     arrival = workload.arrival[part]
@@ -150,8 +150,3 @@ def _machines(cluster: str) -> tuple[int, ...]:
     from gangopt.topology import load_cluster
 
     return tuple(int(count) for count in load_cluster(cluster).gpus_per_machine if count)
-
-
-def _check(family: str, name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise InputError(f"schedule/{family}: {name}={value}, {least} to {most} are allowed")

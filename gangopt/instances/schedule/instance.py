@@ -1,4 +1,4 @@
-"""Gangs that arrive over time and share GPUs, with preemption: instance, solution and judge."""
+"""Preemptive scheduling of gangs that arrive over time and share GPUs: instance, solution and checker."""
 
 from __future__ import annotations
 
@@ -22,35 +22,36 @@ MAX_GPUS = 1_000_000
 """Most GPUs of one cluster."""
 
 WORK_TOLERANCE = 1e-9
-"""Part of its running time by which the runs of a job may miss it."""
+"""Relative tolerance of the total length of a job's runs."""
 
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
-"""Part of the latest time by which two times may differ that are meant to be equal."""
+"""Largest difference of two times considered equal, relative to the latest time."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScheduleInstance(Instance):
-    """Jobs j that arrive at r_j and need W_j GPUs at once for d_j seconds in all; they can be stopped and resumed.
+    """Jobs that arrive at r_j and run on W_j GPUs at once for d_j seconds in total; they can be preempted and resumed.
 
     Attributes
     ----------
     jobs : tuple of str
         Label of every job, index j from 0.
     arrival : ndarray
-        R, s, shape (jobs,).
+        Arrival r_j, s, shape (jobs,).
     gpus : ndarray
-        W, GPUs of each gang, shape (jobs,), whole numbers.
+        GPUs W_j of each gang, integers, shape (jobs,).
     duration : ndarray
-        D, running time on W GPUs, s, shape (jobs,), above 0.
+        Running time d_j on W_j GPUs, s, above 0, shape (jobs,).
     weight : ndarray or None
-        V, what a second of the job counts, shape (jobs,), above 0; None is 1 for all.
+        Weight v_j of the job's completion time, above 0, shape (jobs,); None for 1.
     n_gpus : int
-        G, GPUs of the cluster.
+        Number G of GPUs of the cluster.
     machines : tuple of int
-        GPUs of each machine, of sum G; a gang then runs on the fewest machines that could hold it if they were
+        GPUs of each machine, which sum to G; a gang then runs on the fewest machines that could hold it if they were
         empty. Without machines GPUs are only counted.
     slot : float or None
-        S; jobs start and stop at multiples of it only, and arrivals and durations are such. None: at any time.
+        Time slot, s: arrivals and durations are multiples of it, and jobs start and stop only at multiples. None: at
+        any time.
     """
 
     noun: ClassVar[str] = "schedule"
@@ -69,13 +70,12 @@ class ScheduleInstance(Instance):
     def __post_init__(self) -> None:
         self._set("jobs", checks.labels("jobs", self.jobs))
         n = len(self.jobs)
-        if not 1 <= n <= MAX_JOBS:
-            raise InputError(f"jobs: {n} given, 1 to {MAX_JOBS} are allowed")
-        self._set("n_gpus", _in_range("n_gpus", self.n_gpus, 1, MAX_GPUS))
+        checks.integer("number of jobs", n, 1, MAX_JOBS)
+        self._set("n_gpus", checks.integer("n_gpus", self.n_gpus, 1, MAX_GPUS))
         given = checks.whole_numbers("machines", self.machines)
-        self._set("machines", tuple(_in_range(f"machines[{k}]", g, 1, MAX_GPUS) for k, g in enumerate(given)))
+        self._set("machines", tuple(checks.integer(f"machines[{k}]", g, 1, MAX_GPUS) for k, g in enumerate(given)))
         if given and sum(given) != self.n_gpus:
-            raise InputError(f"machines: {sum(given)} GPUs in all, n_gpus says {self.n_gpus}")
+            raise InputError(f"machines must have n_gpus={self.n_gpus} GPUs in total (got {sum(given)})")
         self._set("arrival", checks.numbers("arrival", self.arrival, (n,)))
         self._set("gpus", checks.counts("gpus", self.gpus, (n,), 1, self.n_gpus))
         self._set("duration", checks.numbers("duration", self.duration, (n,), low=1e-9))
@@ -89,31 +89,29 @@ class ScheduleInstance(Instance):
         object.__setattr__(self, field, value)
 
     def _check_slot(self) -> None:
-        slot = checks.finite("slot", self.slot)
-        if not 1e-9 <= slot <= checks.LARGEST:
-            raise InputError(f"slot: {slot:g} s, a number from 1e-09 to {checks.LARGEST:g} is needed")
+        slot = checks.number("slot", self.slot, 1e-9, checks.LARGEST, "s")
         self._set("slot", slot)
         for field in ("arrival", "duration"):
             values = getattr(self, field)
             off = np.abs(np.round(values / slot) * slot - values) > ROUNDING * values
             if off.any():
                 j = int(np.argmax(off))
-                raise InputError(f"{field}[{j}]: {values[j]:g} s, a multiple of the slot of {slot:g} s is needed")
+                raise InputError(f"{field}[{j}] must be a multiple of the slot of {slot:g} s (got {values[j]:g})")
 
     @property
     def weights(self) -> np.ndarray:
-        """Return v of every job."""
+        """Weight v_j of every job, shape (jobs,)."""
         assert self.weight is not None
         return self.weight
 
     def check(self, solution: ScheduleSolution) -> list[Violation]:
         """Return every broken rule of a schedule; empty if it is feasible.
 
-        The rules: a list of runs for every job (`runs_of_every_job`), no run before the arrival (`after_arrival`), runs
-        of a job one after the other (`runs_in_order`), their lengths sum to d_j (`work_done`), gangs that run at once
-        need at most G GPUs (`gpu_capacity`); with a slot, runs of whole slots (`whole_slots`); with machines, GPUs of
-        known machines for the whole gang (`whole_gang`), on the fewest machines (`fewest_machines`), within what each
-        has (`machine_capacity`).
+        The rules: every job has a list of runs (`runs_of_every_job`), none of them before its arrival
+        (`after_arrival`), in chronological order without overlap (`runs_in_order`) and of total length d_j
+        (`work_done`); gangs that run at once use at most G GPUs (`gpu_capacity`). With a slot, runs start and end at
+        multiples of it (`whole_slots`). With machines, a run has GPUs of known machines for the whole gang
+        (`whole_gang`), on the fewest machines (`fewest_machines`), within the GPUs of each (`machine_capacity`).
 
         Parameters
         ----------
@@ -196,7 +194,7 @@ class ScheduleInstance(Instance):
         return found
 
     def evaluate(self, solution: ScheduleSolution) -> Score:
-        """Return the weighted mean completion time sum_j v_j (C_j - r_j) / sum_j v_j, C_j the end of the last run.
+        """Return the weighted mean completion time sum_j v_j (C_j - r_j) / sum_j v_j, with C_j the end of the last run.
 
         Parameters
         ----------
@@ -207,8 +205,8 @@ class ScheduleInstance(Instance):
         -------
         Score
             Objective in s; metrics `total_jct` = sum_j (C_j - r_j) and `max_jct` in s, `makespan` in s from the
-            first arrival to the last completion, `queueing`, the mean time in s that a job neither runs, and
-            `preemptions`.
+            first arrival to the last completion, `queueing`, the mean time in s that a job is present but not
+            running, and `preemptions`.
         """
         end = np.array([runs[-1].end for runs in solution.runs])
         jct = end - self.arrival
@@ -232,14 +230,14 @@ class ScheduleInstance(Instance):
 
 @dataclass(frozen=True)
 class Run:
-    """A stretch of time in which a job runs.
+    """A period in which a job runs.
 
     Attributes
     ----------
     start, end : float
-        S.
+        Start and end of the period, s.
     places : tuple of tuple of int
-        (machine, GPUs) pairs in order of machine, empty where GPUs are only counted.
+        (machine, GPUs) pairs in ascending order of machines, empty if GPUs are only counted.
     """
 
     start: float
@@ -254,12 +252,12 @@ class Run:
 
 @dataclass(frozen=True)
 class ScheduleSolution:
-    """When each job runs.
+    """Runs of each job.
 
     Attributes
     ----------
     runs : tuple of tuple of Run
-        For every job its runs in order of time.
+        Runs of every job, in chronological order.
     """
 
     runs: tuple[tuple[Run, ...], ...]
@@ -269,7 +267,7 @@ class ScheduleSolution:
         for j, items in enumerate(runs):
             for item in items:
                 if not isinstance(item, Run):
-                    raise InputError(f"runs[{j}]: {shown(item)}, a Run is needed")
+                    raise InputError(f"runs[{j}] must hold objects of type Run (got {shown(item)})")
         object.__setattr__(self, "runs", runs)
 
 
@@ -295,7 +293,7 @@ class _Flat:
 def _overfull(
     rule: str, where: str, start: np.ndarray, end: np.ndarray, count: np.ndarray, limit: int, slack: float
 ) -> list[Violation]:
-    """Return the first moment at which more than the limit is used, ends before starts that are meant to be equal."""
+    """Return a violation for the first time at which the limit is exceeded; equal ends come before starts."""
     times = np.concatenate([end - slack, start])
     order = np.argsort(times, kind="stable")
     used = np.cumsum(np.concatenate([-count, count])[order])
@@ -306,7 +304,7 @@ def _overfull(
 
 
 def fewest_machines(machines: tuple[int, ...], gpus: Any) -> np.ndarray:
-    """Return on how many machines each gang fits at least when all are empty.
+    """Return the smallest number of empty machines that can hold each gang.
 
     Parameters
     ----------
@@ -317,10 +315,3 @@ def fewest_machines(machines: tuple[int, ...], gpus: Any) -> np.ndarray:
     """
     filled = np.cumsum(np.sort(np.array(machines, dtype=np.int64))[::-1])
     return np.searchsorted(filled, np.asarray(gpus, dtype=np.int64), side="left") + 1
-
-
-def _in_range(field: str, value: object, least: int, most: int) -> int:
-    number = checks.whole(field, value)
-    if not least <= number <= most:
-        raise InputError(f"{field}: {number}, a whole number from {least} to {most} is needed")
-    return number

@@ -1,4 +1,4 @@
-"""What `gangopt show` and `gangopt solve` print of jobs that share GPUs and of a schedule."""
+"""Output of `gangopt show` and `gangopt solve` for schedules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RUNS = 8
 
 
 def describe(instance: ScheduleInstance) -> str:
-    """Return the cluster and the jobs, as lines for people.
+    """Return the cluster and a table of the jobs.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def describe(instance: ScheduleInstance) -> str:
     Returns
     -------
     str
-        At most 20 jobs are listed one by one.
+        Several lines; at most 20 jobs are listed.
     """
     where = f"{instance.n_gpus:,} GPUs"
     if instance.machines:
@@ -32,7 +32,7 @@ def describe(instance: ScheduleInstance) -> str:
     times = "at any time" if instance.slot is None else f"every {instance.slot:g} s"
     area = float((instance.gpus * instance.duration).sum())
     lines = [
-        f"{len(instance.jobs):,} jobs of {area:,.6g} GPU s in all share {where}; they start and stop {times}",
+        f"{len(instance.jobs):,} jobs with a total of {area:,.6g} GPU s share {where}; they start and stop {times}",
         "",
         f"{'job':<24} {'arrival':>12} {'GPUs':>6} {'duration':>12} {'weight':>8}",
     ]
@@ -45,7 +45,7 @@ def describe(instance: ScheduleInstance) -> str:
 
 
 def describe_solution(instance: ScheduleInstance, solution: ScheduleSolution) -> Iterator[str]:
-    """Yield each job's runs and completion time.
+    """Yield a heading and, for every job, its completion time and its runs.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def describe_solution(instance: ScheduleInstance, solution: ScheduleSolution) ->
     Yields
     ------
     str
-        One line a job.
+        One line.
     """
     yield f"{'job':<24} {'completion':>12}  runs [from, to) in s"
     for j, runs in enumerate(solution.runs):

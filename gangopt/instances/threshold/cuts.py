@@ -1,4 +1,4 @@
-"""Every cut of one feature that can be best, and what each gets wrong."""
+"""Candidate cuts of one feature, and the weighted errors of each."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Cuts:
     Attributes
     ----------
     positions : ndarray
-        C, where the feature is cut, shape (cuts,), the feature's unit.
+        Values at which the feature is cut, in its unit, shape (cuts,).
     margins : ndarray
-        Least distance of a value from the cut, at most half of the gap it lies in, shape (cuts,), in parts of the
-        range; 0 for the two cuts outside of all values.
+        Smallest distance of a value from each cut, relative to the feature's range, shape (cuts,); 0 for cuts in gaps
+        that are narrower than two margins, and for the two cuts outside of all values.
     errors : ndarray
         Weighted errors if jobs above the cut (row 0) or below it (row 1) are called sensitive, shape (2, cuts).
     """
@@ -32,10 +32,10 @@ class Cuts:
 
 
 def cuts_of(instance: ThresholdInstance, feature: int = 0) -> Cuts:
-    """Return the cuts among which there is a best one: midpoints of neighbouring values, and one outside on each side.
+    """Return cuts that include an optimal one: midpoints of neighbouring values, and one cut beyond each end.
 
-    A midpoint tells apart all that a cut of its gap can tell apart, if the gap is at least two margins wide. In a
-    narrower gap a cut loses the jobs within a margin of it; there the best cut lies a margin beside some value.
+    If a gap is at least two margins wide, its midpoint separates all jobs that any cut in the gap can separate. In a
+    narrower gap, jobs within a margin of the cut count as errors; there an optimal cut lies a margin beside a value.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def cuts_of(instance: ThresholdInstance, feature: int = 0) -> Cuts:
 def _errors(
     instance: ThresholdInstance, values: np.ndarray, positions: np.ndarray, width: float, sign: int
 ) -> np.ndarray:
-    """Return the weight of jobs that are not beyond each cut by a margin on their side."""
+    """Return the total weight of jobs that are not on the right side of each cut by at least a margin."""
     slack = 0.99 * MARGIN * width
     right: np.ndarray = instance.sensitive if sign > 0 else ~instance.sensitive
     above, below = np.sort(values[right]), np.sort(values[~right])
@@ -78,7 +78,7 @@ def _errors(
 
 
 def _sums(instance: ThresholdInstance, values: np.ndarray, chosen: np.ndarray, *, last: bool = False) -> np.ndarray:
-    """Return the weight of the k lowest of the chosen jobs for every k, or of all but these."""
+    """Return the total weight of the k lowest chosen jobs for every k, or of all chosen jobs except these."""
     weights: np.ndarray = instance.job_weights[chosen][np.argsort(values[chosen], kind="stable")]
     if last:
         return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
@@ -86,10 +86,10 @@ def _sums(instance: ThresholdInstance, values: np.ndarray, chosen: np.ndarray, *
 
 
 def best_cut(instance: ThresholdInstance) -> ThresholdSolution:
-    """Return the cut of one feature with the least weighted errors.
+    """Return the cut of one feature with the smallest weighted errors.
 
-    Ties: the widest margin (to 1e-12), then the earlier feature, then `above is sensitive`, then the lowest cut. Sums
-    of weights that differ by no more than 1e-12 of all weights are equal.
+    Ties go to the widest margin (to 1e-12), then to the earlier feature, then to "above is sensitive", then to the
+    lowest cut. Errors that differ by at most 1e-12 of the total weight are considered equal.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ def solution_of(instance: ThresholdInstance, feature: int, row: int, position: f
     feature : int
         Index of the feature that is cut.
     row : int
-        0 if jobs above the cut are called sensitive, 1 if those below it are.
+        0 if jobs above the cut are called sensitive, 1 if jobs below it are.
     position : float
-        The cut, the feature's unit.
+        Value of the feature at the cut, in its unit.
 
     Returns
     -------
     ThresholdSolution
-        Weight 1 or -1 on the feature.
+        A rule with weight 1 or -1 on the feature and 0 on all others.
     """
     sign = 1.0 - 2.0 * row
     weights = [0.0] * len(instance.features)
@@ -135,14 +135,14 @@ def solution_of(instance: ThresholdInstance, feature: int, row: int, position: f
 
 
 def constant_rule(instance: ThresholdInstance, *, sensitive: bool) -> ThresholdSolution:
-    """Return a rule that calls every job sensitive, or none: a cut of the first feature outside of all values.
+    """Return a rule that calls every job sensitive, or none: a cut of the first feature beyond all values.
 
     Parameters
     ----------
     instance : ThresholdInstance
         The history.
     sensitive : bool
-        What every job is called.
+        Class of every job.
     """
     half = float(instance.ranges[0]) / 2
     values = instance.values[:, 0]

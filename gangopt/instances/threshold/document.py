@@ -1,4 +1,4 @@
-"""Files of the decision `threshold`: a history of jobs, and a rule."""
+"""Files of the problem `threshold`: a history of jobs, and a rule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from gangopt.base.document import InstanceDocument, Label, Part, SolutionDocument
+from gangopt.base.errors import InputError
 from gangopt.instances.threshold.instance import LARGEST, ThresholdInstance, ThresholdSolution
 
 __all__ = ["JobDocument", "ThresholdDocument", "ThresholdSolutionDocument"]
@@ -19,10 +20,10 @@ Feature = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 class JobDocument(Part):
     """One job of the history."""
 
-    label: Label = Field(description="name of the job, unlike every other")
-    values: list[Feature] = Field(min_length=1, description="its features, in the order of `features`")
-    ratio: Ratio = Field(description="performance under random placement over performance when consolidated")
-    weight: Ratio = Field(default=1.0, description="what an error on it counts")
+    label: Label = Field(description="unique name of the job")
+    values: list[Feature] = Field(min_length=1, description="values of its features, in the order of `features`")
+    ratio: Ratio = Field(description="performance under random placement divided by consolidated performance")
+    weight: Ratio = Field(default=1.0, description="weight of an error on the job")
 
 
 class ThresholdDocument(InstanceDocument):
@@ -31,15 +32,14 @@ class ThresholdDocument(InstanceDocument):
     noun: Literal["threshold"]
     limit: Ratio = Field(default=0.95, description="a job is sensitive if its ratio is below this")
     features: list[Label] = Field(min_length=1, description="names of the features")
-    jobs: list[JobDocument] = Field(min_length=1, description="the history")
+    jobs: list[JobDocument] = Field(min_length=1, description="jobs of the history")
 
     def to_instance(self) -> ThresholdInstance:
         """Return the instance that the file describes."""
-        from gangopt.base.errors import InputError
-
         for index, job in enumerate(self.jobs):
             if len(job.values) != len(self.features):
-                raise InputError(f"jobs[{index}]: {len(job.values)} values for {len(self.features)} features")
+                given = f"{len(self.features)} features (got {len(job.values)})"
+                raise InputError(f"jobs[{index}].values must have one value for each of the {given}")
         return ThresholdInstance(
             name=self.name,
             description=self.description,
@@ -80,8 +80,8 @@ class ThresholdDocument(InstanceDocument):
 class ThresholdSolutionDocument(SolutionDocument):
     """A rule: a job is called sensitive if the weighted sum of its features exceeds the threshold."""
 
-    weights: list[float] = Field(min_length=1, description="one for every feature")
-    threshold: float = Field(description="PACKLIMIT where the one weight is 1")
+    weights: list[float] = Field(min_length=1, description="weight of every feature")
+    threshold: float = Field(description="threshold of the weighted sum; PACKLIMIT if the only weight is 1")
 
     def to_solution(self) -> ThresholdSolution:
         """Return the solution that the file describes."""

@@ -1,9 +1,10 @@
-"""Histories of the decision `threshold` from their names: published, random, and a user's own."""
+"""Generators of the problem `threshold`: published and random histories, and histories in CSV files."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from gangopt.base.checks import integer, number
 from gangopt.base.errors import InputError
 from gangopt.base.tables import read_table
 from gangopt.instances.networks.models import MODELS, tensor_model
@@ -24,7 +25,7 @@ FIGURE3 = {
     "inception3": 1.06,
     "googlenet": 1.07,
 }
-"""Performance under random placement over performance when consolidated, read off the published figure, +-0.01."""
+"""Performance under random placement divided by consolidated performance, read off the published figure, +-0.01."""
 
 
 def figure3(servers: int = 8) -> ThresholdInstance:
@@ -33,15 +34,14 @@ def figure3(servers: int = 8) -> ThresholdInstance:
     Parameters
     ----------
     servers : int, optional
-        Parameter servers over which TensorFlow's round robin spreads the tensors.
+        Number of parameter servers among which TensorFlow's round robin distributes the tensors.
 
     Raises
     ------
     InputError
         If the number of servers is out of range.
     """
-    if not 1 <= servers <= 10_000:
-        raise InputError(f"threshold/figure3: servers={servers}, 1 to 10000 are allowed")
+    integer("threshold/figure3: servers", servers, 1, 10_000)
     sources = "; ".join(f"{name}: {tensor_model(name).source}" for name in ("vgg16", "inception4"))
     return ThresholdInstance(
         name=f"threshold/figure3?servers={servers}",
@@ -58,10 +58,10 @@ def figure3(servers: int = 8) -> ThresholdInstance:
 
 
 def random(jobs: int = 40, features: int = 1, noise: float = 0.1, seed: int = 0) -> ThresholdInstance:
-    """Return jobs of uniform features whose class follows a random linear rule, some of it flipped.
+    """Return jobs with uniform features whose class follows a noisy random linear rule.
 
-    Features are uniform on [0, 1), to 4 decimals. The rule has uniform weights on [0.2, 1) and cuts at the median of
-    its own scores, so that half of the jobs are sensitive; each job's class is flipped with probability `noise`.
+    Features are uniform on [0, 1), rounded to 4 decimals. The rule has weights uniform on [0.2, 1) and cuts at the
+    median of its scores, so that half of the jobs are sensitive; each job's class is flipped with probability `noise`.
     Sensitive jobs have ratios uniform on [0.6, 0.9), the others on [1, 1.1).
 
     Parameters
@@ -69,25 +69,21 @@ def random(jobs: int = 40, features: int = 1, noise: float = 0.1, seed: int = 0)
     jobs : int, optional
         Number of jobs.
     features : int, optional
-        Number of features, the first is called `skew`.
+        Number of features; the first is called `skew`.
     noise : float, optional
         Probability that a job does not follow the rule.
     seed : int, optional
-        Seed of the generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
         If an argument is out of range.
     """
-    for key, number, least, most in (
-        ("jobs", jobs, 1, MAX_JOBS),
-        ("features", features, 1, MAX_FEATURES),
-        ("noise", noise, 0, 1),
-        ("seed", seed, 0, 2**63),
-    ):
-        if not least <= number <= most:
-            raise InputError(f"threshold/random: {key}={number}, {least} to {most} are allowed")
+    integer("threshold/random: jobs", jobs, 1, MAX_JOBS)
+    integer("threshold/random: features", features, 1, MAX_FEATURES)
+    number("threshold/random: noise", noise, 0, 1)
+    integer("threshold/random: seed", seed, 0)
     generator = np.random.default_rng(seed)
     values = np.round(generator.random((jobs, features)), 4)
     scores = values @ (0.2 + 0.8 * generator.random(features))
@@ -107,8 +103,8 @@ def random(jobs: int = 40, features: int = 1, noise: float = 0.1, seed: int = 0)
 def history(file: str, limit: float = 0.95) -> ThresholdInstance:
     """Return the history in a CSV file.
 
-    Columns: `job` (a name, each once), `ratio` (performance under random placement over performance when consolidated,
-    above 0), `weight` if errors do not count alike (above 0); every further column is a feature, at least one.
+    Its columns are `job` (a unique name), `ratio` (performance under random placement divided by consolidated
+    performance, above 0) and optionally `weight` (of an error, above 0). All other columns, at least one, are features.
 
     Parameters
     ----------
@@ -120,12 +116,12 @@ def history(file: str, limit: float = 0.95) -> ThresholdInstance:
     Raises
     ------
     InputError
-        If the file has a defect; the message names file, line and column.
+        If the file is invalid; the message names file, line and column.
     """
     table = read_table(file, ("job", "ratio"), others=True)
     features = tuple(name for name in table.columns if name not in {"job", "ratio", "weight"})
     if not features:
-        raise InputError(f"{file}: no feature; a column beside job, ratio and weight is needed, as skew")
+        raise InputError(f"{file}: no features; add a column besides job, ratio and weight, e.g. skew")
     columns = [table.numbers(name, -LARGEST, LARGEST) for name in features]
     weights = table.numbers("weight", 0, LARGEST) if "weight" in table.columns else None
     try:

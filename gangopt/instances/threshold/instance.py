@@ -1,4 +1,4 @@
-"""A rule that tells placement-sensitive jobs from their history: the instance, the solution and the judge."""
+"""Rules that separate placement-sensitive jobs from others, learned from a history: instance, solution and checker."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ LARGEST = 1e12
 """Largest magnitude of a feature, ratio or weight."""
 
 MARGIN = 1e-6
-"""Least distance from the threshold at which a job counts as told apart, in parts of the features' ranges."""
+"""Smallest distance from the threshold at which a job counts as separated, relative to the features' ranges."""
 
 _OVERLOOKED = 0.01 * MARGIN
-"""What a distance may fall short of the margin: solvers and sums are good to some 1e-9 only."""
+"""Tolerance of the margin: solvers and sums are accurate to about 1e-9 only."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ThresholdInstance(Instance):
-    """A history of n jobs with d features x_j and the speed of each when spread, relative to when consolidated.
+    """A history of n jobs with d features x_j and the performance of each when spread, relative to consolidated.
 
     Attributes
     ----------
     jobs : tuple of str
         Label of every job.
     features : tuple of str
-        Name of every feature, as `skew`.
+        Name of every feature, e.g. `skew`.
     values : ndarray
-        X, shape (n, d), any unit.
+        Features x of every job, in any unit, shape (n, d).
     ratio : ndarray
-        Performance under random placement over performance when consolidated, shape (n,), above 0.
+        Performance under random placement divided by consolidated performance, above 0, shape (n,).
     limit : float
-        A job is sensitive to placement if its ratio is below this.
+        A job is sensitive to placement if its ratio is below this limit.
     weights : ndarray or None
-        V, what an error on each job counts, shape (n,), above 0; one each by default.
+        Weight v_j of an error on each job, above 0, shape (n,); None for 1.
     sensitive : ndarray
-        Ratio < limit, shape (n,).
+        Mask of the sensitive jobs, shape (n,).
     """
 
     noun: ClassVar[str] = "threshold"
@@ -66,14 +66,11 @@ class ThresholdInstance(Instance):
 
     def __post_init__(self) -> None:
         n, d = len(self.jobs), len(self.features)
-        if not 1 <= n <= MAX_JOBS:
-            raise InputError(f"jobs: {n} jobs, 1 to {MAX_JOBS} are allowed")
-        if not 1 <= d <= MAX_FEATURES:
-            raise InputError(f"features: {d} features, 1 to {MAX_FEATURES} are allowed")
+        checks.integer("number of jobs", n, 1, MAX_JOBS)
+        checks.integer("number of features", d, 1, MAX_FEATURES)
         object.__setattr__(self, "jobs", checks.labels("jobs", self.jobs))
         object.__setattr__(self, "features", checks.labels("features", self.features))
-        if not 0 < self.limit <= LARGEST:
-            raise InputError(f"limit: {self.limit}, a number above 0 is needed")
+        object.__setattr__(self, "limit", checks.number("limit", self.limit, above=0, high=LARGEST))
         weights = np.ones(n) if self.weights is None else self.weights
         for name, array, shape, positive in (
             ("values", self.values, (n, d), False),
@@ -83,30 +80,29 @@ class ThresholdInstance(Instance):
             object.__setattr__(self, name, _checked(name, array, shape, positive=positive))
         for feature, label in enumerate(self.features):
             _require_resolution(label, self.values[:, feature])
-        object.__setattr__(self, "limit", float(self.limit))
         object.__setattr__(self, "sensitive", self.ratio < self.limit)
         self._freeze()
 
     @property
     def varies(self) -> np.ndarray:
-        """Whether the jobs differ in a feature, shape (d,)."""
+        """Mask of the features in which the jobs differ, shape (d,)."""
         differ: np.ndarray = self.values.max(axis=0) > self.values.min(axis=0)
         return differ
 
     @property
     def ranges(self) -> np.ndarray:
-        """Largest less least value of every feature, 1 where all are equal, shape (d,)."""
+        """Largest minus smallest value of every feature, 1 where all are equal, shape (d,)."""
         spread = self.values.max(axis=0) - self.values.min(axis=0)
         return np.where(spread > 0, spread, 1.0)
 
     @property
     def job_weights(self) -> np.ndarray:
-        """What an error on each job counts, shape (n,)."""
+        """Weight of an error on each job, shape (n,)."""
         assert self.weights is not None
         return self.weights
 
     def check(self, solution: ThresholdSolution) -> list[Violation]:
-        """Return every broken rule: `one_weight_per_feature`, and `nonzero_weights` (at least one is not zero)."""
+        """Return every broken rule: `one_weight_per_feature`, or `nonzero_weights` if all weights are 0."""
         if len(solution.weights) != len(self.features):
             count = len(solution.weights)
             return [Violation("one_weight_per_feature", "number of weights", count, len(self.features))]
@@ -117,10 +113,11 @@ class ThresholdInstance(Instance):
     def evaluate(self, solution: ThresholdSolution) -> Score:
         r"""Return the weighted errors of a rule.
 
-        The distance of job j is `(a x_j - b) / max_f(abs(a_f) r_f)` with the ranges r. A sensitive job is told apart if
-        its distance is at least `MARGIN`, any other if it is at most -`MARGIN`; the rest are errors.
+        The distance of job j is `(a x_j - b) / max_f(abs(a_f) r_f)` with weights a, threshold b and ranges r. A
+        sensitive job is on the right side if its distance is at least `MARGIN`, any other job if its distance is at
+        most -`MARGIN`; all other jobs are errors.
 
-        .. math:: \text{objective} = \sum_{j \text{ not told apart}} v_j
+        .. math:: \text{objective} = \sum_{j \text{ is an error}} v_j
 
         Parameters
         ----------
@@ -130,8 +127,8 @@ class ThresholdInstance(Instance):
         Returns
         -------
         Score
-            Metrics: `misclassified`, `missed` (sensitive ones) and `false_alarms`, in jobs; `margin`, the least
-            distance of a job told apart, in parts of the features' ranges, 0 if there is none.
+            Metrics: numbers of jobs `misclassified`, `missed` (sensitive jobs) and `false_alarms`; `margin`, the
+            smallest distance of a job on the right side, relative to the features' ranges, 0 if there is none.
         """
         coefficients = np.array(solution.weights)
         distance = (self.values @ coefficients - solution.threshold) / float(np.max(np.abs(coefficients) * self.ranges))
@@ -151,26 +148,21 @@ class ThresholdInstance(Instance):
 
 
 def _require_resolution(label: str, column: np.ndarray) -> None:
-    """Refuse a feature whose range is lost in rounding once it is weighted and summed."""
+    """Reject a feature whose range would be lost in rounding when it is weighted and summed."""
     spread, size = float(column.max() - column.min()), float(np.abs(column).max())
     if 0 < spread < 1e-6 * size:
         raise InputError(
-            f"feature {label}: values up to {size:g} that differ by {spread:g} only, "
-            "a range of at least 1e-6 of the largest is needed; subtract a constant"
+            f"feature {label} must have a range of at least 1e-6 of its largest value {size:g} (got {spread:g}); "
+            "subtract a constant"
         )
 
 
 def _checked(name: str, array: np.ndarray, shape: tuple[int, ...], *, positive: bool) -> np.ndarray:
     """Return a float copy of an array after checking its shape and every number."""
-    numbers = np.array(array, dtype=np.float64)
-    if numbers.shape != shape:
-        raise InputError(f"{name}: shape {numbers.shape}, {shape} is needed")
-    refused = ~(np.abs(numbers) <= LARGEST) | (positive and numbers <= 0)
-    if refused.any():
-        place = tuple(int(axis[0]) for axis in np.nonzero(refused))
-        where = ", ".join(map(str, place))
-        allowed = f"above 0 and up to {LARGEST:g}" if positive else f"from {-LARGEST:g} to {LARGEST:g}"
-        raise InputError(f"{name}[{where}]: {float(numbers[place])}, a number {allowed} is needed")
+    numbers = checks.numbers(name, array, shape, low=-LARGEST, high=LARGEST)
+    if positive and (numbers <= 0).any():
+        j = int(np.argmax(numbers <= 0))
+        checks.number(f"{name}[{j}]", numbers[j], above=0, high=LARGEST)
     return numbers
 
 
@@ -181,9 +173,9 @@ class ThresholdSolution:
     Attributes
     ----------
     weights : tuple of float
-        A, one for every feature, in score per unit of the feature.
+        Weight of every feature, in score per unit of the feature.
     threshold : float
-        B, in units of the score; PACKLIMIT where the one weight is 1.
+        Threshold in units of the score; PACKLIMIT if the only weight is 1.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What `gangopt show` and `gangopt solve` print of a history of jobs and of a rule learned from it."""
+"""Output of `gangopt show` and `gangopt solve` for histories of jobs and rules learned from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHOWN = 20
 
 
 def describe(instance: ThresholdInstance) -> str:
-    """Return the features and the jobs with their ratios, as lines for people.
+    """Return the features and a table of the jobs with their ratios.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ def describe(instance: ThresholdInstance) -> str:
     Returns
     -------
     str
-        At most 20 jobs are listed one by one.
+        Several lines; at most 20 jobs are listed.
     """
     counted = (
         f"{len(instance.jobs):,} jobs, {int(np.count_nonzero(instance.sensitive)):,} of them sensitive to placement"
     )
     lines = [
-        f"{counted}: spread they reach less than {instance.limit:g} of their consolidated performance",
+        f"{counted}: when spread, they reach less than {instance.limit:g} of their consolidated performance",
         *(
             f"{shorten(name, 40)} from {column.min():,.6g} to {column.max():,.6g}"
             for name, column in zip(instance.features, instance.values.T, strict=True)
@@ -49,7 +49,7 @@ def describe(instance: ThresholdInstance) -> str:
 
 
 def describe_solution(instance: ThresholdInstance, solution: ThresholdSolution) -> Iterator[str]:
-    """Yield the rule, and every job on the wrong side of it.
+    """Yield the rule, then every misclassified job.
 
     Parameters
     ----------

@@ -45,11 +45,11 @@ def test_servers_are_seven_to_six_and_a_quarter_of_the_jobs_has_gpus():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"servers": 0}, "servers=0, 1 to 100,000 is allowed"),
-        ({"jobs": 10**9}, "jobs=1000000000, 1 to 50,000 is allowed"),
-        ({"load": 0.0}, "load=0, above 0 and at most 1"),
-        ({"load": 1.1}, "load=1.1, above 0"),
-        ({"seed": -1}, "seed=-1, at least 0"),
+        ({"servers": 0}, r"servers must be an integer from 1 to 100,000 \(got 0\)"),
+        ({"jobs": 10**9}, r"jobs must be an integer from 1 to 50,000 \(got 1000000000\)"),
+        ({"load": 0.0}, r"load must be a number > 0 and <= 1 \(got 0\.0\)"),
+        ({"load": 1.1}, r"load must be a number > 0 and <= 1 \(got 1\.1\)"),
+        ({"seed": -1}, r"seed must be an integer >= 0 \(got -1\)"),
         ({"servers": 2, "jobs": 20}, "one task of each kind for 20 jobs takes"),
     ],
 )

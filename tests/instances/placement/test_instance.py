@@ -43,27 +43,30 @@ def placed(*pieces):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"resources": ()}, r"resources must name at least one resource \(got none\)"),
-        ({"units": ("core",)}, "units: 1 given, one for each of 2 resources"),
-        ({"servers": ("a", "a")}, r"servers\[1\]: duplicate label 'a' \(first at servers\[0\]\)"),
-        ({"servers": (), "capacity": np.zeros((0, 2))}, "servers: 0 given, 1 to 1000000"),
-        ({"capacity": [[4, 1]]}, r"capacity must have shape \(2, 2\) \(got \(1, 2\)\)"),
-        ({"capacity": [[4, 1], [-1, 0]]}, r"capacity\[1, 0\] must be a number from 0 to 1e9 \(got -1\.0\)"),
-        ({"capacity": [[4, 1], [float("nan"), 0]]}, r"capacity\[1, 0\] must be a number from 0 to 1e9 \(got nan\)"),
-        ({"jobs": (), "workers": []}, "jobs: 0 given, 1 to 1000000"),
-        ({"parameter_servers": [0]}, r"parameter_servers\[0\] must be an integer from 1 to 1000 \(got 0\)"),
-        ({"workers": [1001]}, r"workers\[0\] must be an integer from 1 to 1000 \(got 1001\)"),
-        ({"workers": [1.5]}, r"workers must hold integers \(got float64\)"),
-        ({"ps_demand": [[1, -1]]}, r"ps_demand\[0, 1\] must be a number from 0 to 1e9 \(got -1\.0\)"),
-        ({"worker_demand": [[1]]}, r"worker_demand must have shape \(1, 2\) \(got \(1, 1\)\)"),
-        ({"size": [0.0]}, r"size\[0\] must be a number from 1e-9 to 1e12 \(got 0\.0\)"),
-        ({"ps_bandwidth": [0.0]}, r"ps_bandwidth\[0\] must be a number from 1e-9 to 1e12 \(got 0\.0\)"),
-        ({"worker_bandwidth": [float("inf")]}, r"worker_bandwidth\[0\] must be a number from 1e-9 to 1e12 \(got inf\)"),
-        ({"steps": [-1.0]}, r"steps\[0\] must be a number from 0 to 1e60 \(got -1\.0\)"),
-        ({"compute": [1.0, 2.0]}, r"compute must have shape \(1,\) \(got \(2,\)\)"),
-        ({"pause_charge": [-1.0]}, r"pause_charge\[0\] must be a number from 0 to 1e60 \(got -1\.0\)"),
-        ({"objective": "speed"}, "objective: 'speed', allowed: transfer, completion"),
-        ({"charge": "all"}, "charge: 'all', allowed: tasks, hosts"),
+        ({"resources": ()}, "resources: empty"),
+        ({"units": ("core",)}, r"units must have one unit for each of the 2 resources \(got 1\)"),
+        ({"servers": ("a", "a")}, r"servers\[1\]: 'a' stands twice"),
+        (
+            {"servers": (), "capacity": np.zeros((0, 2))},
+            r"number of servers must be an integer from 1 to 1,000,000 \(got 0\)",
+        ),
+        ({"capacity": [[4, 1]]}, r"capacity: shape \(1, 2\), \(2, 2\) is needed"),
+        ({"capacity": [[4, 1], [-1, 0]]}, r"capacity\[1, 0\]: -1, a number from 0 to 1e\+09"),
+        ({"capacity": [[4, 1], [float("nan"), 0]]}, r"capacity\[1, 0\]: nan"),
+        ({"jobs": (), "workers": []}, r"number of jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
+        ({"parameter_servers": [0]}, r"parameter_servers\[0\]: 0, a whole number from 1 to 1000"),
+        ({"workers": [1001]}, r"workers\[0\]: 1001, a whole number from 1 to 1000"),
+        ({"workers": [1.5]}, "workers: whole numbers are needed"),
+        ({"ps_demand": [[1, -1]]}, r"ps_demand\[0, 1\]: -1"),
+        ({"worker_demand": [[1]]}, r"worker_demand: shape \(1, 1\)"),
+        ({"size": [0.0]}, r"size\[0\]: 0, a number from 1e-09"),
+        ({"ps_bandwidth": [0.0]}, r"ps_bandwidth\[0\]: 0"),
+        ({"worker_bandwidth": [float("inf")]}, r"worker_bandwidth\[0\]: inf"),
+        ({"steps": [-1.0]}, r"steps\[0\]: -1"),
+        ({"compute": [1.0, 2.0]}, r"compute: shape \(2,\), \(1,\) is needed"),
+        ({"pause_charge": [-1.0]}, r"pause_charge\[0\]: -1, a number from 0"),
+        ({"objective": "speed"}, r"objective must be one of transfer, completion \(got 'speed'\)"),
+        ({"charge": "all"}, r"charge must be one of tasks, hosts \(got 'all'\)"),
     ],
 )
 def test_defects_name_field_and_value(changes, message):
@@ -72,7 +75,7 @@ def test_defects_name_field_and_value(changes, message):
 
 
 def test_sums_that_no_whole_number_holds_are_refused():
-    with pytest.raises(InputError, match=r"capacity: 5e\+12 core of cpu in all, at most 4e\+12"):
+    with pytest.raises(InputError, match=r"total capacity of cpu must be at most 4e\+12 core \(got 5e\+12\)"):
         make(servers=tuple(f"s{k}" for k in range(5000)), capacity=np.full((5000, 2), 1e9))
 
 
@@ -211,7 +214,7 @@ def test_machines_of_a_cluster_become_servers():
     assert instance.servers == cluster.machines
     assert instance.units == ("GPU", "core")
     assert sorted(map(tuple, instance.capacity.tolist())) == [(0.0, 16.0)] * 7 + [(2.0, 8.0)] * 6
-    with pytest.raises(InputError, match="resources: 'disk' is not in the cluster, known: cpu, gpu, memory"):
+    with pytest.raises(InputError, match="resources: unknown resource 'disk'; the cluster has cpu, gpu, memory"):
         PlacementInstance.from_cluster(cluster, resources=("disk",), **fields)
 
 
@@ -220,22 +223,18 @@ def test_reasons_of_pausing():
     plenty = np.full(2, 10**9)
     assert pause_reason(make(worker_demand=[[5, 0]]), 0, plenty) == "no server is large enough for one of its workers"
     assert pause_reason(make(ps_demand=[[0, 2]]), 0, plenty).endswith("for one of its parameter servers")
-    assert pause_reason(make(), 0, nothing) == "it needs 5 core of cpu, 0 are free in all"
-    assert pause_reason(make(), 0, plenty) == "enough is free in all, but not where its tasks could use it"
+    assert pause_reason(make(), 0, nothing) == "it needs 5 core of cpu, but only 0 are free"
+    assert pause_reason(make(), 0, plenty) == "the free amounts suffice in total, but not on single servers"
 
 
 @pytest.mark.parametrize(
     ("pieces", "reasons", "message"),
     [
-        (((),), (), "reasons: 0 given, one for each of 1 jobs"),
-        (((),), ("",), r"reasons\[0\]: '', some text"),
-        ((((0, 1, 1),),), ("late",), r"reasons\[0\]: 'late', none"),
-        ((((0, 1),),), ("",), r"pieces\[0\] must be integers \(server, parameter servers, workers\) \(got \(0, 1\)\)"),
-        (
-            (((0, 1, 1.0),),),
-            ("",),
-            r"pieces\[0\] must be integers \(server, parameter servers, workers\) \(got \(0, 1, 1\.0\)\)",
-        ),
+        (((),), (), r"reasons must have one entry for each of the 1 jobs \(got 0\)"),
+        (((),), ("",), r"reasons\[0\] must give a reason, since the job is paused \(got ''\)"),
+        ((((0, 1, 1),),), ("late",), r"reasons\[0\] must be empty, since the job is placed \(got 'late'\)"),
+        ((((0, 1),),), ("",), r"pieces\[0\]: \(0, 1\), whole numbers"),
+        ((((0, 1, 1.0),),), ("",), r"pieces\[0\]: \(0, 1, 1\.0\), whole numbers"),
     ],
 )
 def test_solutions_of_the_wrong_shape_are_refused(pieces, reasons, message):

@@ -45,7 +45,7 @@ def test_writing_and_reading_a_schedule_is_the_identity(runs):
         (("jobs", 0, "size"), 1, "field jobs.0.size: extra inputs are not permitted"),
         (("jobs",), [], "field jobs: list should have at least 1 item"),
         (("slot",), 0.0, "field slot: input should be greater than 0"),
-        (("machines",), [5], "machines: 5 GPUs in all, n_gpus says 4"),
+        (("machines",), [5], r"t: machines must have n_gpus=4 GPUs in total \(got 5\)"),
     ],
 )
 def test_defects_are_named(path, value, message):

@@ -33,21 +33,21 @@ def schedule(*runs):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"jobs": ("a", "a")}, r"jobs\[1\]: duplicate label 'a' \(first at jobs\[0\]\)"),
-        ({"jobs": ()}, "jobs: 0 given, 1 to 1000000 are allowed"),
-        ({"n_gpus": 0}, "n_gpus: 0, a whole number from 1"),
-        ({"n_gpus": 2.5}, r"n_gpus must be an integer \(got 2\.5\)"),
-        ({"gpus": [2, 4]}, r"gpus\[1\] must be an integer from 1 to 3 \(got 4\)"),
-        ({"gpus": [2.0, 1.0]}, r"gpus must hold integers \(got float64\)"),
-        ({"arrival": [0.0, -1.0]}, r"arrival\[1\] must be a number from 0 to 1e15 \(got -1\.0\)"),
-        ({"arrival": [0.0]}, r"arrival must have shape \(2,\) \(got \(1,\)\)"),
-        ({"duration": [0.0, 1.0]}, r"duration\[0\] must be a number from 1e-9 to 1e15 \(got 0\.0\)"),
-        ({"weight": [0.0, 1.0]}, r"weight\[0\] must be a number from 1e-9 to 1e15 \(got 0\.0\)"),
-        ({"machines": (2, 2)}, "machines: 4 GPUs in all, n_gpus says 3"),
-        ({"machines": (3, 0)}, r"machines\[1\]: 0, a whole number from 1"),
-        ({"slot": 0.0}, "slot: 0 s, a number from 1e-09"),
-        ({"slot": 2.0}, r"arrival\[1\]: 1 s, a multiple of the slot of 2 s is needed"),
-        ({"slot": 1.0, "duration": [2.5, 3.0]}, r"duration\[0\]: 2.5 s, a multiple of the slot of 1 s"),
+        ({"jobs": ("a", "a")}, r"jobs\[1\]: 'a' stands twice"),
+        ({"jobs": ()}, r"number of jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
+        ({"n_gpus": 0}, r"n_gpus must be an integer from 1 to 1,000,000 \(got 0\)"),
+        ({"n_gpus": 2.5}, r"n_gpus must be an integer from 1 to 1,000,000 \(got 2\.5\)"),
+        ({"gpus": [2, 4]}, r"gpus\[1\]: 4, a whole number from 1 to 3 is needed"),
+        ({"gpus": [2.0, 1.0]}, "gpus: whole numbers are needed"),
+        ({"arrival": [0.0, -1.0]}, r"arrival\[1\]: -1, a number from 0"),
+        ({"arrival": [0.0]}, r"arrival: shape \(1,\), \(2,\) is needed"),
+        ({"duration": [0.0, 1.0]}, r"duration\[0\]: 0, a number from 1e-09"),
+        ({"weight": [0.0, 1.0]}, r"weight\[0\]: 0, a number from 1e-09"),
+        ({"machines": (2, 2)}, r"machines must have n_gpus=3 GPUs in total \(got 4\)"),
+        ({"machines": (3, 0)}, r"machines\[1\] must be an integer from 1 to 1,000,000 \(got 0\)"),
+        ({"slot": 0.0}, r"slot must be a number from 1e-09 to 1e15 s \(got 0\.0\)"),
+        ({"slot": 2.0}, r"arrival\[1\] must be a multiple of the slot of 2 s \(got 1\)"),
+        ({"slot": 1.0, "duration": [2.5, 3.0]}, r"duration\[0\] must be a multiple of the slot of 1 s \(got 2\.5\)"),
     ],
 )
 def test_refuses_what_is_no_instance(changes, message):
@@ -116,7 +116,7 @@ def test_runs_are_checked():
         Run("x", 1)
     with pytest.raises(InputError, match=r"places\[0\]"):
         Run(0, 1, ((1,),))
-    with pytest.raises(InputError, match=r"runs\[0\]: \(0, 1\), a Run is needed"):
+    with pytest.raises(InputError, match=r"runs\[0\] must hold objects of type Run \(got \(0, 1\)\)"):
         ScheduleSolution((((0, 1),),))
 
 
@@ -141,10 +141,13 @@ def test_random_is_reproducible_and_in_range():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("random?jobs=0", "jobs=0, 1 to 1000000 are allowed"),
-        ("random?gpus=6&machines=4", "gpus=6, a multiple of machines=4 is needed"),
-        ("random?load=0", "load=0, a number above 0"),
-        ("random?slot=-1", "slot=-1, 0 or a number from 1e-06"),
+        ("random?jobs=0", r"schedule/random: jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
+        ("random?gpus=6&machines=4", r"schedule/random: gpus must be a multiple of machines=4 \(got 6\)"),
+        ("random?load=0", r"schedule/random: load must be a number > 0 and <= 1,000,000 \(got 0\.0\)"),
+        (
+            "random?slot=-1",
+            r"schedule/random: a slot other than 0 must be a number from 1e-06 to 1,000,000 \(got -1\.0\)",
+        ),
         ("slice?file=no-such-file.csv&gpus=4", "no-such-file.csv"),
     ],
 )
@@ -184,10 +187,13 @@ def test_slice_takes_the_machines_of_a_cluster(log):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("", "either gpus or cluster is needed"),
-        ("&gpus=2&cluster=tiresias-testbed", "either gpus or cluster is needed"),
-        ("&gpus=2&first=6", "no job is left of the 6"),
-        ("&gpus=1", r"gpus\[1\] must be an integer from 1 to 1 \(got 2\)"),
+        ("", r"schedule/slice: give either gpus or cluster, e\.g\. gpus=64 or cluster=tiresias-testbed"),
+        (
+            "&gpus=2&cluster=tiresias-testbed",
+            r"schedule/slice: give either gpus or cluster, e\.g\. gpus=64 or cluster=tiresias-testbed",
+        ),
+        ("&gpus=2&first=6", r"schedule/slice: no jobs left, .* has 6 jobs within the limits"),
+        ("&gpus=1", r"gpus\[1\]: 2, a whole number from 1 to 1"),
     ],
 )
 def test_slice_refuses(log, arguments, message):
@@ -198,7 +204,7 @@ def test_slice_refuses(log, arguments, message):
 def test_texts_show_jobs_and_runs():
     found = random(jobs=25, machines=2, weights=2, seed=1)
     text = describe(found)
-    assert "25 jobs of" in text
+    assert "25 jobs with a total of" in text
     assert "4 GPUs on 2 machines of 2 to 2" in text
     assert "every 1 s" in text
     assert text.endswith("... and 5 more")

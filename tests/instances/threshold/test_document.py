@@ -48,7 +48,11 @@ def test_writing_and_reading_a_rule_is_the_identity(weights, threshold):
         (("jobs", 0, "ratio"), 0.0, "field jobs.0.ratio: input should be greater than 0"),
         (("jobs", 0, "ratio"), "1", "field jobs.0.ratio: input should be a valid number"),
         (("jobs", 0, "values"), [], "field jobs.0.values: list should have at least 1 item"),
-        (("jobs", 0, "values"), [1.0, 2.0], r"jobs\[0\]: 2 values for 1 features"),
+        (
+            ("jobs", 0, "values"),
+            [1.0, 2.0],
+            r"t: jobs\[0\]\.values must have one value for each of the 1 features \(got 2\)",
+        ),
         (("jobs", 0, "weight"), -1.0, "field jobs.0.weight: input should be greater than 0"),
         (("jobs", 0, "colour"), 1, "field jobs.0.colour: extra inputs are not permitted"),
         (("limit",), 0, "field limit: input should be greater than 0"),
