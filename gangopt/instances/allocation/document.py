@@ -1,4 +1,4 @@
-"""Files of decision `allocation`."""
+"""Files of the problem `allocation`: resources and jobs, and the tasks of each job."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["AllocationDocument", "AllocationSolutionDocument"]
 class Resource(Part):
     """One resource of the cluster."""
 
-    name: Label = Field(description="name, as cpu")
-    unit: str = Field(default="", max_length=50, description="unit of capacity and demands, as core")
+    name: Label = Field(description="name of the resource, e.g. cpu")
+    unit: str = Field(default="", max_length=50, description="unit of capacity and demands, e.g. core")
     capacity: Positive = Field(description="capacity of the whole cluster, in the unit")
 
 
 class Job(Part):
     """One job."""
 
-    label: Label = Field(description="label, different for every job")
+    label: Label = Field(description="unique name of the job")
     steps: Amount = Field(description="steps left")
-    mode: Literal["async", "sync", "table"] = Field(description="how the speed is known")
+    mode: Literal["async", "sync", "table"] = Field(description="kind of speed: fitted function or measured table")
     theta: list[Amount] = Field(default=[], max_length=5, description="coefficients in seconds: 4 async, 5 sync")
     batch: Positive | None = Field(default=None, description="samples in the global batch; sync only")
     table: Label | None = Field(default=None, description="name of the speed table; mode table only")
@@ -37,23 +37,24 @@ class Job(Part):
     parameter_server: dict[str, Amount] = Field(
         default={}, description="demand of one parameter server by resource; absent means 0"
     )
-    max_workers: Count | None = Field(default=None, description="most workers; default: the columns of the table")
+    max_workers: Count | None = Field(default=None, description="most workers; default: number of columns of the table")
     max_parameter_servers: Count | None = Field(
-        default=None, description="most parameter servers; default: the rows of the table"
+        default=None, description="most parameter servers; default: number of rows of the table"
     )
-    progress: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="part of the steps that is done")
-    source: str = Field(default="", description="where the job's numbers come from")
+    progress: Annotated[float, Field(ge=0, le=1)] = Field(default=0.0, description="fraction of the steps done")
+    source: str = Field(default="", description="origin of the job's numbers")
 
 
 class AllocationDocument(InstanceDocument):
-    """Instance file of decision `allocation`."""
+    """Instance file of the problem `allocation`."""
 
     noun: Literal["allocation"]
     resources: Annotated[list[Resource], Field(min_length=1)]
     jobs: Annotated[list[Job], Field(min_length=1)]
     tables: dict[Label, list[list[Positive | None]]] = Field(
         default={},
-        description="measured speeds, steps/s: a row a parameter-server count, a column a worker count, null: hole",
+        description="measured speeds, steps/s, with a row per number of parameter servers and a column per number of "
+        "workers; null: not measured",
     )
 
     def to_instance(self) -> AllocationInstance:
@@ -62,7 +63,7 @@ class AllocationDocument(InstanceDocument):
         Raises
         ------
         InputError
-            If a job names an unknown table or resource, has too few or too many coefficients, or lacks a limit.
+            If a job names an unknown table or resource, has a wrong number of coefficients, or lacks a limit.
         """
         names = [item.name for item in self.resources]
         tables = list(self.tables)
@@ -99,10 +100,10 @@ class AllocationDocument(InstanceDocument):
         if job.table is not None:
             if job.table not in self.tables:
                 known = ", ".join(self.tables) or "none"
-                raise InputError(f"jobs[{j}].table: {job.table!r} is not a table of the file; known: {known}")
+                raise InputError(f"jobs[{j}].table: unknown table {job.table!r}; known: {known}")
             rows = self.tables[job.table]
         if job.mode != "table" and (job.max_workers is None or job.max_parameter_servers is None):
-            raise InputError(f"jobs[{j}]: max_workers and max_parameter_servers are needed for mode {job.mode}")
+            raise InputError(f"jobs[{j}]: mode {job.mode} must have max_workers and max_parameter_servers")
         return job.max_workers or max(1, len(rows[0])), job.max_parameter_servers or len(rows)
 
     @classmethod
@@ -128,22 +129,22 @@ class AllocationDocument(InstanceDocument):
 
 
 def _theta(j: int, job: Job) -> list[float]:
-    needed = THETA_COUNT[job.mode]
-    if len(job.theta) != needed:
-        raise InputError(f"jobs[{j}].theta: {len(job.theta)} coefficients, mode {job.mode} has {needed}")
-    return [*job.theta, *[0.0] * (5 - needed)]
+    count = THETA_COUNT[job.mode]
+    if len(job.theta) != count:
+        raise InputError(f"jobs[{j}].theta must have {count} coefficients for mode {job.mode} (got {len(job.theta)})")
+    return [*job.theta, *[0.0] * (5 - count)]
 
 
 def _demand(field: str, demand: dict[str, float], names: list[str]) -> list[float]:
     for name in demand:
         if name not in names:
-            raise InputError(f"{field}: {name!r} is not a resource of the file; known: {', '.join(names)}")
+            raise InputError(f"{field}: unknown resource {name!r}; known: {', '.join(names)}")
     return [demand.get(name, 0.0) for name in names]
 
 
 def _speeds(label: str, rows: list[list[float | None]]) -> Any:
     if len({len(row) for row in rows}) != 1:
-        raise InputError(f"tables.{label}: rows of equal length are needed, given {sorted({len(row) for row in rows})}")
+        raise InputError(f"tables.{label} must have rows of equal length (got {sorted({len(row) for row in rows})})")
     return np.array([[math.nan if value is None else value for value in row] for row in rows])
 
 
@@ -166,10 +167,10 @@ def _job(instance: AllocationInstance, j: int) -> Job:
 
 
 class AllocationSolutionDocument(SolutionDocument):
-    """Solution file of decision `allocation`."""
+    """Solution file of the problem `allocation`."""
 
-    workers: list[Count] = Field(description="workers of each job, in the order of the instance")
-    parameter_servers: list[Count] = Field(description="parameter servers of each job, in the order of the instance")
+    workers: list[Count] = Field(description="workers of each job, in the instance's order")
+    parameter_servers: list[Count] = Field(description="parameter servers of each job, in the instance's order")
 
     def to_solution(self) -> AllocationSolution:
         """Return the solution that the file describes."""

@@ -1,23 +1,22 @@
-"""Instances of decision `allocation` made from arguments."""
+"""Generators of the problem `allocation`."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base.checks import integer
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.instances.allocation.instance import MAX_CONFIGURATIONS, AllocationInstance
 
 __all__ = ["NODE", "random"]
 
-FloatArray = NDArray[np.float64]
-
 RESOURCES = ("cpu", "memory", "gpu")
 UNITS = ("core", "GB", "GPU")
 NODE = (16.0, 48.0, 2.0)
-"""Cores, GB and GPUs of one node, as in the public scheduler of Optimus's first author."""
+"""Cores, GB and GPUs of one node in the public scheduler of Optimus's first author."""
 
 WORKER = np.array([[2.0, 8.0, 1.0], [2.0, 10.0, 1.0], [2.0, 10.0, 1.0]])
 SERVER = np.array([[3.0, 9.0, 0.0], [4.0, 10.0, 0.0], [3.0, 10.0, 0.0]])
@@ -45,30 +44,30 @@ def random(
 ) -> AllocationInstance:
     """Return random jobs of three model types on equal nodes of 16 cores, 48 GB and 2 GPUs.
 
-    Every job draws one of three types (demands and batch size), a fitted row with every coefficient scaled by a
-    log-normal factor (sigma 0.5), and steps left, log-uniform from 1,000 to 100,000. A worker holds one GPU and a
-    parameter server none, so GPUs bind as soon as jobs have far fewer GPUs than they can use.
+    Every job draws one of three types (demands and batch size), a row of fitted coefficients, each scaled by a
+    log-normal factor (sigma 0.5), and steps left, log-uniform from 1,000 to 100,000. A worker takes one GPU and a
+    parameter server none, so GPUs are the bottleneck as soon as jobs have far fewer than they can use.
 
     Parameters
     ----------
     jobs : int, optional
         Number of jobs, 1 to 1,000,000.
     nodes : int or None, optional
-        Number of nodes; default two a job, the ratio of the paper's largest simulation.
+        Number of nodes; default: two per job, the ratio of the paper's largest simulation.
     max_tasks : int, optional
-        Largest w_j and largest p_j, tasks; `max_tasks` squared configurations a job.
+        Largest number of workers and of parameter servers of a job.
     load : float, optional
-        Part of every capacity that other work already holds, 0 or more and below 1; the capacity of a resource is
-        `nodes` times the node's, times `1 - load`, rounded down to whole units.
+        Fraction of every capacity that other work holds, at least 0 and below 1; capacities are rounded down to
+        integers.
     mode : {'async', 'sync', 'mixed'}, optional
-        `async` (eqn 3), `sync` (eqn 4), or `mixed`: each job either with probability one half.
+        `async` (eqn 3), `sync` (eqn 4), or `mixed`, which draws one of both for each job.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
-        If an argument is outside its range, or jobs with their configurations would not fit into memory.
+        If an argument is out of range, or the configurations of all jobs would not fit into memory.
 
     References
     ----------
@@ -76,20 +75,16 @@ def random(
     github pengyanghua/DL2, `trace.py`.
     """
     nodes = 2 * jobs if nodes is None else nodes
-    _require("jobs", jobs, 1, MAX_JOBS)
-    _require("nodes", nodes, 1, MAX_NODES)
-    _require("max_tasks", max_tasks, 1, MAX_TASKS)
-    _require("seed", seed, 0, 2**63 - 1)
+    integer("allocation/random: jobs", jobs, 1, MAX_JOBS)
+    integer("allocation/random: nodes", nodes, 1, MAX_NODES)
+    integer("allocation/random: max_tasks", max_tasks, 1, MAX_TASKS)
+    integer("allocation/random: seed", seed, 0)
     if not 0 <= load < 1:
-        raise InputError(f"random: load={load:g}, 0 or more and below 1 is needed")
-    if jobs * max_tasks**2 > MAX_CONFIGURATIONS:
-        raise InputError(
-            f"random: jobs={jobs} with max_tasks={max_tasks} are {jobs * max_tasks**2:,} configurations, "
-            f"at most {MAX_CONFIGURATIONS:,}"
-        )
+        raise InputError(f"allocation/random: load must be >= 0 and < 1 (got {load:g})")
+    integer("allocation/random: jobs x max_tasks^2", jobs * max_tasks**2, 1, MAX_CONFIGURATIONS)
     capacity = np.floor(nodes * np.array(NODE) * (1 - load) + 1e-9)
     if not capacity.all():
-        raise InputError(f"random: nodes={nodes} at load={load:g} leave no whole unit of every resource")
+        raise InputError(f"allocation/random: nodes={nodes} at load={load:g} leave less than one unit of a resource")
     rng = np.random.default_rng(seed)
     kind = rng.integers(0, 3, jobs)
     sync = {"async": np.zeros(jobs, bool), "sync": np.ones(jobs, bool), "mixed": rng.random(jobs) < 0.5}[mode]
@@ -114,18 +109,11 @@ def random(
     )
 
 
-def _coefficients(
-    rng: np.random.Generator, kind: NDArray[np.int64], sync: NDArray[np.bool_]
-) -> tuple[FloatArray, FloatArray]:
+def _coefficients(rng: np.random.Generator, kind: Ints, sync: Bools) -> tuple[Floats, Floats]:
     theta = np.zeros((len(kind), 5))
     batch = np.where(sync, BATCH[kind], 0.0)
     theta[~sync, :4] = ASYNC_ROWS[rng.integers(0, len(ASYNC_ROWS), len(kind))[~sync]]
     theta[sync] = SYNC_ROW
-    # theta_0 counts one sample: rescaled so that a whole batch costs what it cost where the row was fitted
+    # theta_0 is per sample: rescaled so that a whole batch takes as long as where the row was fitted
     theta[sync, 0] *= SYNC_BATCH / batch[sync]
     return theta * rng.lognormal(0.0, 0.5, theta.shape), batch
-
-
-def _require(argument: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise InputError(f"random: {argument}={value}, {low} to {high:,} is allowed")

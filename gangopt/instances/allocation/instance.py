@@ -1,4 +1,4 @@
-"""Problem `allocation`: how many workers and parameter servers each job of a shared cluster gets."""
+"""Problem `allocation`: numbers of workers and parameter servers of each job in a shared cluster."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base import checks
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
-from gangopt.instances.allocation.speed_functions import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
+from gangopt.base.types import Floats, Ints
+from gangopt.instances.fitting.speed_functions import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
 
 __all__ = [
     "CAPACITY_TOLERANCE",
@@ -24,14 +24,11 @@ __all__ = [
     "equal_job_classes",
 ]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-
 CAPACITY_TOLERANCE = 1e-11
-"""Relative excess over a capacity that counts as rounding: three tasks of 0.1 fill a capacity of 0.3."""
+"""Relative excess over a capacity that is taken as rounding: three tasks of 0.1 fit a capacity of 0.3."""
 
 MAX_CONFIGURATIONS = 40_000_000
-"""Most configurations (p, w) of all jobs together; one table of them takes 320 MB."""
+"""Most configurations (p, w) of all jobs together; a table of them takes 320 MB."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +38,14 @@ class AllocationSolution:
     Attributes
     ----------
     workers : tuple of int
-        w_j, tasks, shape (J,).
+        Workers w_j, shape (J,).
     parameter_servers : tuple of int
-        p_j, tasks, shape (J,).
+        Parameter servers p_j, shape (J,).
 
     Raises
     ------
     InputError
-        If a number is not whole.
+        If a number is not an integer.
     """
 
     workers: tuple[int, ...]
@@ -61,72 +58,72 @@ class AllocationSolution:
 
 @dataclass(frozen=True, eq=False)
 class TimeGrid:
-    """Completion times of jobs that share the limits P on parameter servers and W on workers.
+    """Completion times of jobs with the same limits P on parameter servers and W on workers.
 
     Attributes
     ----------
     jobs : ndarray of int
         Index of each job, shape (n,).
     seconds : ndarray of float
-        Completion time with p + 1 parameter servers and w + 1 workers at [i, p, w], infinite where the
-        configuration is not allowed, shape (n, P, W).
+        Completion time with p + 1 parameter servers and w + 1 workers at [i, p, w], infinite if the configuration is
+        not allowed, shape (n, P, W).
     """
 
-    jobs: IntArray
-    seconds: FloatArray
+    jobs: Ints
+    seconds: Floats
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AllocationInstance(Instance):
     r"""Jobs with a known speed and a cluster with capacities by resource.
 
-    Job j needs :math:`t_j = Q_j / f_j(p_j, w_j)` seconds with p parameter servers and w workers. To be minimised is
-    :math:`\sum_j t_j` with :math:`\sum_j (w_j O_j^r + p_j N_j^r) \le C^r` for every resource r and p, w at least 1.
-    A job without parameter servers (all-reduce) has a table of one row and a zero `ps_demand`: its single parameter
-    server is then only a name, costs nothing and is not counted as a task.
+    Job j takes :math:`t_j = Q_j / f_j(p_j, w_j)` seconds with p_j parameter servers and w_j workers, at least 1 each.
+    The objective is to minimise :math:`\sum_j t_j` subject to :math:`\sum_j (w_j O_j^r + p_j N_j^r) \le C^r` for every
+    resource r. A job without parameter servers (all-reduce) has a table of one row and a `ps_demand` of 0: its single
+    parameter server takes no resources and does not count as a task.
 
     Attributes
     ----------
     resources : tuple of str
-        Names of the R resources, as `cpu`, `memory`, `gpu`.
+        Names of the R resources, e.g. `cpu`, `memory`, `gpu`.
     units : tuple of str
-        Unit of each resource, as `core`, `GB`, `GPU`, shape (R,).
+        Unit of each resource, e.g. `core`, `GB`, `GPU`, shape (R,).
     capacity : ndarray of float
-        C^r, in the resource's unit, above 0, shape (R,).
+        Capacity C^r, in the resource's unit, above 0, shape (R,).
     jobs : tuple of str
-        Labels of the J jobs, all different.
+        Unique labels of the J jobs.
     steps : ndarray of float
-        Q_j, steps left, at least 0 (a job with none left still holds its smallest configuration), shape (J,).
+        Steps left, Q_j, at least 0 (a job with none left still holds its smallest configuration), shape (J,).
     mode : tuple of str
         `async`, `sync` or `table`, shape (J,).
     theta : ndarray of float
         Fitted coefficients in seconds, zeros beyond those of the mode, shape (J, 5).
     batch : ndarray of float
-        M_j, samples in the global batch, above 0 for `sync` and else 0, shape (J,).
+        Samples in the global batch, M_j, above 0 for `sync` and otherwise 0, shape (J,).
     tables : tuple of ndarray of float, optional
-        Measured speeds in steps per second at [p - 1, w - 1]; nan is a configuration that is not allowed.
+        Measured speeds in steps per second at [p - 1, w - 1]; nan marks a configuration that is not allowed.
     table_labels : tuple of str, optional
-        A name for each table.
+        Name of each table.
     table : ndarray of int, optional
-        Index into `tables` for jobs of mode `table`, else -1, shape (J,).
+        Index into `tables` for jobs of mode `table`, otherwise -1, shape (J,).
     worker_demand : ndarray of float
-        O_j^r, resource units for one worker, shape (J, R).
+        Demand O_j^r of one worker, in the resource's unit, shape (J, R).
     ps_demand : ndarray of float
-        N_j^r, resource units for one parameter server, shape (J, R).
+        Demand N_j^r of one parameter server, in the resource's unit, shape (J, R).
     max_workers : ndarray of int
-        Largest w_j, tasks, shape (J,).
+        Most workers of each job, shape (J,).
     max_ps : ndarray of int
-        Largest p_j, tasks, shape (J,).
+        Most parameter servers of each job, shape (J,).
     progress : ndarray of float, optional
-        Part of the job's steps that is done, 0 to 1; None for 0 everywhere, shape (J,).
+        Fraction of the job's steps that is done, 0 to 1; None for 0, shape (J,).
     job_sources : tuple of str, optional
-        Where each job's numbers come from; None for no text, shape (J,).
+        Origin of each job's numbers; None for no text, shape (J,).
 
     Raises
     ------
     InputError
-        If a number is outside its range, a shape does not fit, a label stands twice, a fitted speed would be
-        infinite because every coefficient is 0, or a job has no allowed configuration within its limits.
+        If a number is out of range, a shape does not match, a label is not unique, a fitted speed would be infinite
+        because every coefficient is 0, or a job has no allowed configuration within its limits.
 
     References
     ----------
@@ -140,36 +137,36 @@ class AllocationInstance(Instance):
     source: str = ""
     resources: tuple[str, ...]
     units: tuple[str, ...]
-    capacity: FloatArray
+    capacity: Floats
     jobs: tuple[str, ...]
-    steps: FloatArray
+    steps: Floats
     mode: tuple[str, ...]
-    theta: FloatArray
-    batch: FloatArray
-    worker_demand: FloatArray
-    ps_demand: FloatArray
-    max_workers: IntArray
-    max_ps: IntArray
-    tables: tuple[FloatArray, ...] = ()
+    theta: Floats
+    batch: Floats
+    worker_demand: Floats
+    ps_demand: Floats
+    max_workers: Ints
+    max_ps: Ints
+    tables: tuple[Floats, ...] = ()
     table_labels: tuple[str, ...] = ()
     # None is accepted and replaced at construction, so that readers of these fields never meet it
-    table: IntArray = None  # type: ignore[assignment]
-    progress: FloatArray = None  # type: ignore[assignment]
+    table: Ints = None  # type: ignore[assignment]
+    progress: Floats = None  # type: ignore[assignment]
     job_sources: tuple[str, ...] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         self._set("resources", checks.resource_names(self.resources))
         self._set("jobs", checks.labels("jobs", self.jobs))
         if not self.jobs:
-            raise InputError("jobs: empty, at least one job is needed")
+            raise InputError("jobs must not be empty")
         J, R = len(self.jobs), len(self.resources)
         self._set("units", tuple(self.units))
         if len(self.units) != R:
-            raise InputError(f"units: {len(self.units)} given, one for each of {R} resources is needed")
+            raise InputError(f"units must have one unit for each of the {R} resources (got {len(self.units)})")
         self._set("capacity", checks.numbers("capacity", self.capacity, (R,), smallest=checks.SMALLEST))
         if not self.capacity.all():
             r = int(np.argmin(self.capacity))
-            raise InputError(f"capacity[{r}]: 0 {self.units[r]} of {self.resources[r]}, more than 0 is needed")
+            raise InputError(f"capacity[{r}] of {self.resources[r]} must be > 0 (got 0)")
         self._set("steps", checks.numbers("steps", self.steps, (J,)))
         for name in ("worker_demand", "ps_demand"):
             self._set(name, checks.numbers(name, getattr(self, name), (J, R), smallest=checks.SMALLEST))
@@ -179,7 +176,7 @@ class AllocationInstance(Instance):
         self._set("progress", checks.numbers("progress", progress, (J,), high=1.0))
         sources = ("",) * J if self.job_sources is None else tuple(self.job_sources)
         if len(sources) != J:
-            raise InputError(f"job_sources: {len(sources)} given, one for each of {J} jobs is needed")
+            raise InputError(f"job_sources must have one text for each of the {J} jobs (got {len(sources)})")
         self._set("job_sources", sources)
         self._check_speeds(J)
         self._check_limits()
@@ -191,66 +188,73 @@ class AllocationInstance(Instance):
     def _check_speeds(self, J: int) -> None:
         self._set("mode", tuple(self.mode))
         if len(self.mode) != J:
-            raise InputError(f"mode: {len(self.mode)} given, one for each of {J} jobs is needed")
+            raise InputError(f"mode must have one mode for each of the {J} jobs (got {len(self.mode)})")
         self._set("tables", tuple(checks.table(f"tables[{i}]", item) for i, item in enumerate(self.tables)))
         self._set("table_labels", checks.labels("table_labels", self.table_labels))
         if len(self.table_labels) != len(self.tables):
-            raise InputError(f"table_labels: {len(self.table_labels)} given for {len(self.tables)} tables")
+            raise InputError(
+                f"table_labels must name each of the {len(self.tables)} tables (got {len(self.table_labels)})"
+            )
         table = np.full(J, -1) if self.table is None else self.table
         self._set("table", checks.counts("table", table, (J,), -1, len(self.tables) - 1))
         self._set("theta", checks.numbers("theta", self.theta, (J, 5)))
         self._set("batch", checks.numbers("batch", self.batch, (J,)))
         for j, mode in enumerate(self.mode):
             if mode not in MODES:
-                raise InputError(f"mode[{j}]: {mode!r}, allowed: {', '.join(MODES)}")
+                raise InputError(f"mode[{j}] must be one of {', '.join(MODES)} (got {mode!r})")
             if (mode == "table") != (self.table[j] >= 0):
-                raise InputError(f"table[{j}]: {self.table[j]} for a job of mode {mode}; only mode table has a table")
+                allowed = "the index of a table" if mode == "table" else "-1"
+                raise InputError(f"table[{j}] must be {allowed} for mode {mode} (got {self.table[j]})")
             if (mode == "sync") != (self.batch[j] > 0):
-                raise InputError(f"batch[{j}]: {self.batch[j]:g} for mode {mode}; above 0 for sync, else 0")
+                allowed = "> 0" if mode == "sync" else "0"
+                raise InputError(f"batch[{j}] must be {allowed} for mode {mode} (got {self.batch[j]:g})")
             if self.theta[j, THETA_COUNT[mode] :].any():
-                raise InputError(f"theta[{j}]: mode {mode} has {THETA_COUNT[mode]} coefficients, those after it are 0")
+                raise InputError(f"theta[{j}] must be 0 after the {THETA_COUNT[mode]} coefficients of mode {mode}")
             if mode != "table" and not self.theta[j].any():
-                raise InputError(f"theta[{j}]: every coefficient is 0, so the speed would be infinite")
+                raise InputError(f"theta[{j}] must have a coefficient other than 0, or the speed would be infinite")
 
     def _check_limits(self) -> None:
         cells = sum(int(p) * int(w) for p, w in zip(self.max_ps, self.max_workers, strict=True))
         if cells > MAX_CONFIGURATIONS:
-            raise InputError(f"max_workers, max_ps: {cells:,} configurations in all, at most {MAX_CONFIGURATIONS:,}")
+            raise InputError(
+                f"max_workers and max_ps must allow at most {MAX_CONFIGURATIONS:,} configurations (got {cells:,})"
+            )
         for j in np.flatnonzero(self.table >= 0):
             speeds = self.tables[self.table[j]]
             rows, columns = speeds.shape
             P, W = int(self.max_ps[j]), int(self.max_workers[j])
             if rows < P or columns < W:
                 raise InputError(
-                    f"max_workers[{j}], max_ps[{j}]: {W} and {P}, the job's table has {columns} and {rows}"
+                    f"max_workers[{j}] and max_ps[{j}] must be at most {columns} and {rows}, the size of the job's "
+                    f"table (got {W} and {P})"
                 )
             if np.isnan(speeds[:P, :W]).all():
-                raise InputError(f"table[{j}]: every configuration within max_ps {P} and max_workers {W} is a hole")
+                raise InputError(f"table[{j}] has no speed for at most {P} parameter servers and {W} workers")
 
     @property
-    def capacity_limit(self) -> FloatArray:
-        """Most that a feasible solution may use of each resource: the capacity and its rounding, shape (R,)."""
+    def capacity_limit(self) -> Floats:
+        """Capacity of each resource including the tolerance of rounding, shape (R,)."""
         return self.capacity * (1 + CAPACITY_TOLERANCE)
 
-    def time_grids(self, jobs: IntArray | None = None) -> list[TimeGrid]:
-        """Return the completion times of every configuration, jobs of equal limits together.
+    def time_grids(self, jobs: Ints | None = None) -> list[TimeGrid]:
+        """Return the completion times of every configuration, with one grid for all jobs of equal limits.
 
         Parameters
         ----------
         jobs : ndarray of int or None, optional
-            Indices of the jobs wanted, None for all, shape (n,).
+            Indices of the jobs, shape (n,); None for all.
 
         Returns
         -------
         list of TimeGrid
-            Ordered by (P, W); inside one, jobs in ascending order.
+            Grids in ascending order of (P, W), each with jobs in ascending order.
         """
         wanted = np.arange(len(self.jobs)) if jobs is None else np.sort(np.asarray(jobs, dtype=np.int64))
         shapes = np.stack((self.max_ps[wanted], self.max_workers[wanted]), axis=1)
         distinct, group = np.unique(shapes, axis=0, return_inverse=True)
         return [self._grid(wanted[group.ravel() == g], int(P), int(W)) for g, (P, W) in enumerate(distinct.tolist())]
 
-    def _grid(self, jobs: IntArray, P: int, W: int) -> TimeGrid:
+    def _grid(self, jobs: Ints, P: int, W: int) -> TimeGrid:
         ps, workers = np.arange(1.0, P + 1)[:, None], np.arange(1.0, W + 1)[None, :]
         modes = np.array([self.mode[j] for j in jobs.tolist()])
         seconds = np.full((len(jobs), P, W), np.inf)
@@ -271,26 +275,26 @@ class AllocationInstance(Instance):
             seconds[i] = self._table_times(int(jobs[i]))[:P, :W]
         return TimeGrid(jobs, seconds)
 
-    def _table_times(self, j: int) -> FloatArray:
+    def _table_times(self, j: int) -> Floats:
         times = self.steps[j] / self.tables[self.table[j]]
         return np.where(np.isnan(times), np.inf, times)
 
     def completion_time(self, j: int, parameter_servers: int, workers: int) -> float:
-        """Return t_j = Q_j / f_j(p, w) of one job.
+        """Return the completion time t_j = Q_j / f_j(p, w) of one job.
 
         Parameters
         ----------
         j : int
             Index of the job.
         parameter_servers : int
-            P, tasks.
+            Number of parameter servers, p.
         workers : int
-            W, tasks.
+            Number of workers, w.
 
         Returns
         -------
         float
-            Seconds; infinite where the configuration is not allowed.
+            Seconds; infinite if the configuration is not allowed.
         """
         p, w = parameter_servers, workers
         if not (1 <= p <= self.max_ps[j] and 1 <= w <= self.max_workers[j]):
@@ -301,8 +305,8 @@ class AllocationInstance(Instance):
             return float(async_step_seconds(self.theta[j], p, w) * self.steps[j])
         return float(sync_step_seconds(self.theta[j], self.batch[j], p, w) * self.steps[j])
 
-    def completion_times(self, parameter_servers: IntArray, workers: IntArray) -> FloatArray:
-        """Return t_j of every job in seconds, infinite where the configuration is not allowed, shape (J,).
+    def completion_times(self, parameter_servers: Ints, workers: Ints) -> Floats:
+        """Return the completion time of every job in seconds, infinite if its configuration is not allowed.
 
         Parameters
         ----------
@@ -312,7 +316,7 @@ class AllocationInstance(Instance):
         Returns
         -------
         ndarray
-            The same numbers as `completion_time`.
+            The values of `completion_time`, shape (J,).
         """
         modes = np.array(self.mode)
         allowed = (parameter_servers >= 1) & (workers >= 1)
@@ -330,13 +334,13 @@ class AllocationInstance(Instance):
         return times
 
     def usage(self, solution: AllocationSolution) -> list[float]:
-        """Return the use of each resource, correctly rounded sums in the resource's unit."""
+        """Return the use of each resource as a correctly rounded sum, in the resource's unit."""
         w, p = np.array(solution.workers, dtype=float), np.array(solution.parameter_servers, dtype=float)
         parts = np.concatenate((w[:, None] * self.worker_demand, p[:, None] * self.ps_demand))
         return [math.fsum(column) for column in parts.T.tolist()]
 
     def check(self, solution: AllocationSolution) -> list[Violation]:
-        """Return every broken rule: configurations that are not allowed and capacities that are exceeded.
+        """Return every broken rule: configurations that are not allowed, and exceeded capacities.
 
         Parameters
         ----------
@@ -365,7 +369,7 @@ class AllocationInstance(Instance):
         return result
 
     def evaluate(self, solution: AllocationSolution) -> Score:
-        """Return the sum of completion times in seconds, and the metrics of the decision.
+        """Return the sum of completion times in seconds, and further metrics.
 
         Parameters
         ----------
@@ -376,7 +380,8 @@ class AllocationInstance(Instance):
         -------
         Score
             Objective in seconds; metrics `sum_completion_time`, `mean_completion_time`, `max_completion_time`
-            (seconds), `tasks`, `utilisation_<resource>` (share of the capacity) and `dominant_share` (the largest).
+            (seconds), `tasks`, `utilisation_<resource>` (share of the capacity) and `dominant_share` (the largest
+            utilisation).
         """
         times = self._times(solution).tolist()
         total = math.fsum(times)
@@ -393,7 +398,7 @@ class AllocationInstance(Instance):
             },
         )
 
-    def _times(self, solution: AllocationSolution) -> FloatArray:
+    def _times(self, solution: AllocationSolution) -> Floats:
         return self.completion_times(np.array(solution.parameter_servers), np.array(solution.workers))
 
     def _tasks(self, solution: AllocationSolution) -> int:
@@ -403,7 +408,7 @@ class AllocationInstance(Instance):
 
 
 def equal_job_classes(instance: AllocationInstance) -> list[list[int]]:
-    """Return the jobs grouped by equal data: steps, speed, demands and limits.
+    """Return the classes of jobs with equal steps, speeds, demands and limits.
 
     Parameters
     ----------
@@ -416,7 +421,7 @@ def equal_job_classes(instance: AllocationInstance) -> list[list[int]]:
         Job indices of each class, ascending; classes by their first job.
     """
     modes = np.array([MODES.index(mode) for mode in instance.mode], dtype=float)
-    data: Sequence[FloatArray] = (
+    data: Sequence[Floats] = (
         modes[:, None],
         instance.theta,
         instance.worker_demand,

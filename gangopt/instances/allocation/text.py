@@ -1,4 +1,4 @@
-"""Text of `gangopt show` for an allocation instance."""
+"""Output of `gangopt show` and `gangopt solve` for allocations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN = 20
 
 
 def describe(instance: AllocationInstance) -> str:
-    """Return the cluster, the jobs and what they can use, as lines for people.
+    """Return a table of the resources and a table of the jobs.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def describe(instance: AllocationInstance) -> str:
     Returns
     -------
     str
-        At most `SHOWN` jobs are listed one by one.
+        Several lines; at most `SHOWN` jobs are listed.
     """
     modes = Counter(instance.mode)
     cells = int((instance.max_ps * instance.max_workers).sum())
@@ -33,7 +33,7 @@ def describe(instance: AllocationInstance) -> str:
     lines = [
         f"{len(instance.jobs):,} jobs ({by_mode}), {different:,} different; {cells:,} configurations",
         "",
-        f"{'resource':<12} {'capacity':>14} {'unit':<8} {'worker (least to most)':>24} {'parameter server':>20}",
+        f"{'resource':<12} {'capacity':>14} {'unit':<8} {'per worker':>24} {'per parameter server':>20}",
     ]
     for r, name in enumerate(instance.resources):
         worker, server = instance.worker_demand[:, r], instance.ps_demand[:, r]
@@ -41,7 +41,7 @@ def describe(instance: AllocationInstance) -> str:
             f"{name:<12} {instance.capacity[r]:>14,.6g} {instance.units[r]:<8} "
             f"{f'{worker.min():g} to {worker.max():g}':>24} {f'{server.min():g} to {server.max():g}':>20}"
         )
-    lines += ["", f"{'job':<24} {'mode':<6} {'steps left':>14} {'at most w':>10} {'at most p':>10}  speed"]
+    lines += ["", f"{'job':<24} {'mode':<6} {'steps left':>14} {'max. w':>10} {'max. p':>10}  speed"]
     lines += [_job_line(instance, j) for j in range(min(SHOWN, len(instance.jobs)))]
     if len(instance.jobs) > SHOWN:
         lines.append(f"... and {len(instance.jobs) - SHOWN:,} more")
@@ -61,7 +61,7 @@ def _job_line(instance: AllocationInstance, j: int) -> str:
 
 
 def describe_solution(instance: AllocationInstance, solution: AllocationSolution) -> Iterator[str]:
-    """Yield a heading and, for every job, its workers, its parameter servers and its completion time.
+    """Yield a heading and, for every job, its workers, parameter servers and completion time.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from gangopt.base.arguments import number_in
+from gangopt.base.checks import integer, number
 from gangopt.base.errors import InputError, shown
 from gangopt.base.jsonfile import read_text
 from gangopt.instances.allocation.instance import AllocationInstance
@@ -30,9 +31,9 @@ class Curve:
     Attributes
     ----------
     label : str
-        File name without suffix and batch size, as `bert-384`.
+        File name without suffix, and batch size, e.g. `bert-384`.
     speeds : tuple of float
-        Steps per second by number of GPUs; nan where a count was not measured, shape (GPUs of the widest column,).
+        Steps per second on 1, 2, ... GPUs, up to the largest count of the file; nan if not measured.
     """
 
     label: str
@@ -40,37 +41,35 @@ class Curve:
 
 
 def table(file: str, gpus: int, hours: float = 10.0, jobs: int | None = None, seed: int = 0) -> AllocationInstance:
-    """Return all-reduce jobs whose throughput by GPU count was measured, on one pool of GPUs.
+    """Return all-reduce jobs with measured throughput by GPU count, on one pool of GPUs.
 
     The CSV has a header `global_batch_size,1,2,4,...` (GPU counts) and a row for each batch size with speeds in steps
-    per second; `nan`, 0 or nothing is a count on which it does not run, and speeds may fall as GPUs are added. Workers
-    are GPUs; there are no parameter servers: their count is 1, their demand 0.
+    per second; `nan`, 0 or an empty field marks a count on which the job does not run. Speeds may fall as GPUs are
+    added. Workers are GPUs; there are no parameter servers: their count is 1 and their demand 0.
 
     Parameters
     ----------
     file : str
         A CSV file, or a directory whose CSV files are joined in the order of their names.
     gpus : int
-        GPUs in the pool, 1 or more.
+        GPUs in the pool, at least 1.
     hours : float, optional
-        Work of a job: hours it would run on the fewest GPUs that its row allows.
+        Work of a job, in hours on the fewest GPUs that its row allows.
     jobs : int or None, optional
-        None for one job a row, each with `hours` of work; else this many jobs, each with a random row and with work
-        log-uniform from a tenth of `hours` to ten times `hours`.
+        None for one job per row, each with `hours` of work; otherwise the number of jobs, each with a random row and
+        with work log-uniform from a tenth of `hours` to ten times `hours`.
     seed : int, optional
-        Of numpy's default generator; used with `jobs`.
+        Seed of the random number generator; used only with `jobs`.
 
     Raises
     ------
     InputError
-        If a file or argument is defective; says the file, line and column.
+        If a file or argument is invalid; the message names the file, line and column.
     """
-    if not 1 <= gpus <= 10**9:
-        raise InputError(f"table: gpus={gpus}, 1 to 1,000,000,000 is allowed")
-    if not 0 < hours <= 1e6:
-        raise InputError(f"table: hours={hours:g}, above 0 and at most 1e6 is allowed")
-    if jobs is not None and not 1 <= jobs <= MAX_JOBS:
-        raise InputError(f"table: jobs={jobs}, 1 to {MAX_JOBS:,} is allowed")
+    integer("allocation/table: gpus", gpus, 1, 10**9)
+    number("allocation/table: hours", hours, above=0, high=1e6)
+    if jobs is not None:
+        integer("allocation/table: jobs", jobs, 1, MAX_JOBS)
     curves = read_throughputs(file)
     rng = np.random.default_rng(seed)
     if jobs is None:
@@ -114,22 +113,22 @@ def read_throughputs(path: str) -> list[Curve]:
     Returns
     -------
     list of Curve
-        By file name, then in the order of the rows.
+        Curves ordered by file name, then by row.
 
     Raises
     ------
     InputError
-        If a file is defective, or a directory has no CSV file.
+        If a file is invalid, or a directory has no CSV file.
     """
     folder = Path(path)
     if not folder.is_dir():
         return _curves(folder)
     files = sorted(item for item in folder.iterdir() if item.suffix == ".csv")
     if not files:
-        raise InputError(f"{path}: no file that ends in .csv in this directory")
+        raise InputError(f"{path}: no CSV file in this directory")
     curves = [curve for file in files for curve in _curves(file)]
     if len(curves) > MAX_CURVES:
-        raise InputError(f"{path}: {len(curves)} rows in all, at most {MAX_CURVES:,} are read")
+        raise InputError(f"{path}: too many rows, at most {MAX_CURVES:,} are allowed (got {len(curves)})")
     return curves
 
 
@@ -139,46 +138,45 @@ def _curves(file: Path) -> list[Curve]:
     except csv.Error as error:
         raise InputError(f"{file}: not a CSV file ({error})") from None
     if not lines:
-        raise InputError(f"{file}: empty, a header {BATCH_COLUMN},1,2,... is needed")
+        raise InputError(f"{file}: the file is empty; it must have a header {BATCH_COLUMN},1,2,...")
     counts = _header(file, lines[0])
     curves: dict[str, Curve] = {}
     lines_of: dict[str, int] = {}
-    for number, row in enumerate(lines[1:], start=2):
+    for line, row in enumerate(lines[1:], start=2):
         if not row:
             continue
+        where = f"{file}, line {line}"
         if len(row) != len(counts) + 1:
-            raise InputError(f"{file}, line {number}: {len(row)} fields, the header has {len(counts) + 1}")
+            raise InputError(f"{where}: a row must have {len(counts) + 1} fields, as the header has (got {len(row)})")
         batch = _whole(row[0])
         if batch is None:
-            raise InputError(f"{file}, line {number}, column {BATCH_COLUMN}: {row[0]!r}, a whole number is needed")
+            raise InputError(f"{where}: {BATCH_COLUMN} must be an integer >= 1 (got {row[0]!r})")
         if str(batch) in curves:
-            raise InputError(
-                f"{file}, line {number}: batch size {batch} stands twice, first on line {lines_of[str(batch)]}"
-            )
+            raise InputError(f"{where}: duplicate batch size {batch}, first on line {lines_of[str(batch)]}")
         speeds = [math.nan] * counts[-1]
         for count, text in zip(counts, row[1:], strict=True):
-            speeds[count - 1] = _speed(text, f"{file}, line {number}, {count} GPUs")
+            speeds[count - 1] = _speed(text, f"{where}, {count} GPUs")
         if all(math.isnan(speed) for speed in speeds):
-            raise InputError(f"{file}, line {number}: no speed at any GPU count")
-        lines_of[str(batch)] = number
+            raise InputError(f"{where}: no speed for any GPU count")
+        lines_of[str(batch)] = line
         curves[str(batch)] = Curve(f"{file.stem}-{batch}", tuple(speeds))
         if len(curves) > MAX_CURVES:
-            raise InputError(f"{file}: more than {MAX_CURVES:,} rows")
+            raise InputError(f"{file}: too many rows, at most {MAX_CURVES:,} are allowed")
     if not curves:
-        raise InputError(f"{file}: a header and no row")
+        raise InputError(f"{file}: no rows after the header")
     return list(curves.values())
 
 
 def _header(file: Path, fields: list[str]) -> list[int]:
     if not fields or fields[0].strip() != BATCH_COLUMN:
-        raise InputError(f"{file}, line 1: the first column is {(fields or [''])[0]!r}, {BATCH_COLUMN} is needed")
+        raise InputError(f"{file}, line 1: the first column must be {BATCH_COLUMN} (got {(fields or [''])[0]!r})")
     counts: list[int] = []
     for text in fields[1:]:
         count = _whole(text)
         if count is None or count > MAX_GPUS:
-            raise InputError(f"{file}, line 1: GPU count {text!r}, a whole number from 1 to {MAX_GPUS:,} is needed")
+            raise InputError(f"{file}, line 1: a GPU count must be an integer from 1 to {MAX_GPUS:,} (got {text!r})")
         if counts and count <= counts[-1]:
-            raise InputError(f"{file}, line 1: GPU count {count} after {counts[-1]}, ascending counts are needed")
+            raise InputError(f"{file}, line 1: GPU counts must ascend (got {count} after {counts[-1]})")
         counts.append(count)
     if not counts:
         raise InputError(f"{file}, line 1: no GPU count after {BATCH_COLUMN}")
@@ -196,10 +194,10 @@ def _speed(text: str, where: str) -> float:
         return math.nan
     value = number_in(stripped)
     if value is None:
-        raise InputError(f"{where}: {shown(text)}, steps per second, or 0 or nan where it does not run, is needed")
+        raise InputError(f"{where}: a speed must be a number, or nan if the job does not run (got {shown(text)})")
     if value == 0:
-        # nothing runs at 0 steps/s: tables mark counts that do not fit so
+        # tables also use a speed of 0 for counts on which a job does not run
         return math.nan
     if not 1e-15 <= value <= 1e15:
-        raise InputError(f"{where}: {text.strip()} steps/s, from 1e-15 to 1e15 is allowed; 0 or nan: does not run")
+        raise InputError(f"{where}: a speed must be 0 or from 1e-15 to 1e15 steps/s (got {text.strip()})")
     return float(value)

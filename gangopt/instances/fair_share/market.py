@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.contract import Record
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.instances.auction.bids import CLUSTER, LEVELS, MACHINE, RACK, Bundle
 from gangopt.instances.auction.instance import AuctionInstance
 from gangopt.instances.auction.solution import AuctionSolution
@@ -67,17 +67,17 @@ class Market(Record):
     """
 
     apps: tuple[str, ...]
-    gpus: NDArray[np.int64]
-    racks: NDArray[np.int64]
+    gpus: Ints
+    racks: Ints
     rack_count: int
-    home: NDArray[np.int64]
-    home_rack: NDArray[np.int64]
-    held: NDArray[np.int64]
-    wanted: NDArray[np.int64]
-    values: tuple[NDArray[np.float64], ...]
+    home: Ints
+    home_rack: Ints
+    held: Ints
+    wanted: Ints
+    values: tuple[Floats, ...]
     resources: tuple[str, ...]
-    capacities: NDArray[np.float64]
-    demands: NDArray[np.float64]
+    capacities: Floats
+    demands: Floats
 
     def __post_init__(self) -> None:
         for table in self.values:
@@ -111,13 +111,13 @@ class Market(Record):
             return list(range(len(self.gpus) if level == MACHINE else self.rack_count))
         return [home] if home >= 0 else []
 
-    def inside(self, level: int, place: int) -> NDArray[np.bool_]:
+    def inside(self, level: int, place: int) -> Bools:
         """Return a mask of the machines in a place, shape (machines,)."""
         if level == MACHINE:
             return np.equal(np.arange(len(self.gpus)), place)
         return np.equal(self.racks, place) if level == RACK else np.ones(len(self.gpus), dtype=bool)
 
-    def in_places(self, level: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def in_places(self, level: int, counts: Ints) -> Ints:
         """Return the GPUs in each place of a level, given counts by machine."""
         if level == MACHINE:
             return counts
@@ -130,7 +130,7 @@ class Market(Record):
         table = self.values[app]
         return float(table[level, min(gpus, table.shape[1] - 1)])
 
-    def value(self, app: int, row: Sequence[int] | NDArray[np.int64]) -> float:
+    def value(self, app: int, row: Sequence[int] | Ints) -> float:
         """Return the value of a bundle for an app, which may leave GPUs idle.
 
         V_i(G) is the maximum, over levels and places that count, of the entry for the GPUs of G in the place.
@@ -155,7 +155,7 @@ class Market(Record):
                 best = max(best, self.entry(app, level, int(self.in_places(level, counts)[places].max())))
         return best
 
-    def unit_shares(self) -> NDArray[np.float64]:
+    def unit_shares(self) -> Floats:
         """Return the dominant share of one GPU for each app: the maximum of 1 / G and all d_ir / C_r."""
         shares = np.full(len(self.apps), 1 / max(self.total_gpus, 1))
         for demand, capacity in zip(self.demands.T, self.capacities, strict=True):
@@ -166,8 +166,8 @@ class Market(Record):
 def market_of(
     auction: AuctionInstance,
     resources: tuple[str, ...] = (),
-    capacities: NDArray[np.float64] | None = None,
-    demands: NDArray[np.float64] | None = None,
+    capacities: Floats | None = None,
+    demands: Floats | None = None,
     taken: Sequence[int] | None = None,
 ) -> Market:
     """Return the market of an auction.

@@ -1,4 +1,4 @@
-"""Files of the decision `interval`: servers and jobs, and an allocation with its placement."""
+"""Files of the problem `interval`: servers and jobs, and an allocation with its placement."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field
 
+from gangopt.base.checks import number
 from gangopt.base.document import LARGEST, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation import document as allocation_files
 from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument, Job
 from gangopt.instances.interval.instance import INTERVAL, IntervalInstance, IntervalSolution
-from gangopt.instances.placement.document import PlacementSolutionDocument, ServerDocument
+from gangopt.instances.placement.document import PlacementSolutionDocument, ServerDocument, row_of
 
 __all__ = ["IntervalDocument", "IntervalSolutionDocument"]
 
@@ -20,12 +21,12 @@ __all__ = ["IntervalDocument", "IntervalSolutionDocument"]
 class ResourceDocument(Part):
     """One resource."""
 
-    name: Label = Field(description="name, as cpu")
-    unit: str = Field(default="", max_length=50, description="unit of capacities and demands, as core")
+    name: Label = Field(description="name of the resource, e.g. cpu")
+    unit: str = Field(default="", max_length=50, description="unit of capacities and demands, e.g. core")
 
 
 class IntervalJob(Job):
-    """One job: what an allocation needs to know of it, and its transfers."""
+    """One job with the data of an allocation, its model size and its bandwidths."""
 
     size: Positive = Field(description="parameters of the model, in MB")
     ps_bandwidth: Positive = Field(description="bandwidth of one parameter server, in MB/s")
@@ -36,19 +37,20 @@ _NETWORK = ("size", "ps_bandwidth", "worker_bandwidth")
 
 
 class IntervalDocument(InstanceDocument):
-    """Servers, and jobs whose tasks are to be counted and placed."""
+    """Servers, and jobs whose numbers of tasks and placements are to be decided."""
 
     noun: Literal["interval"]
     interval: Positive = Field(default=INTERVAL, description="seconds until the next decision")
     charge: Literal["tasks", "hosts"] = Field(
-        default="tasks", description="charge the transfers of tasks that exist, or both terms on every host of a job"
+        default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
     )
     resources: Annotated[list[ResourceDocument], Field(min_length=1)] = Field(description="resources of every server")
     servers: Annotated[list[ServerDocument], Field(min_length=1)] = Field(description="servers")
     jobs: Annotated[list[IntervalJob], Field(min_length=1)] = Field(description="jobs")
     tables: dict[Label, list[list[Positive | None]]] = Field(
         default={},
-        description="measured speeds, steps/s: a row a parameter-server count, a column a worker count, null: hole",
+        description="measured speeds, steps/s, with a row per number of parameter servers and a column per number of "
+        "workers; null: not measured",
     )
 
     def to_instance(self) -> IntervalInstance:
@@ -57,16 +59,17 @@ class IntervalDocument(InstanceDocument):
         Raises
         ------
         InputError
-            If a server lacks a resource or has an unknown one, no server has some resource, or a job is defective.
+            If a server lacks a resource or has an unknown one, no server has a resource, or a job is invalid.
         """
         names = [item.name for item in self.resources]
-        capacity = np.array([_row(k, server, names) for k, server in enumerate(self.servers)])
+        capacity = np.array(
+            [row_of(names, server.capacity, f"servers.{k}.capacity") for k, server in enumerate(self.servers)]
+        )
         total = capacity.sum(axis=0)
         for name, amount in zip(names, total.tolist(), strict=True):
             if amount <= 0:
-                raise InputError(f"servers: none has any {name}; remove the resource or give a capacity above 0")
-            if amount > LARGEST:
-                raise InputError(f"servers: they have {amount:g} of {name} in all, at most {LARGEST:g} is allowed")
+                raise InputError(f"servers: no server has any {name}; remove the resource or give a capacity > 0")
+            number(f"servers: total capacity of {name}", amount, 0, LARGEST)
         jobs = AllocationDocument(
             noun="allocation",
             version=1,
@@ -123,21 +126,11 @@ class IntervalDocument(InstanceDocument):
         )
 
 
-def _row(k: int, server: ServerDocument, names: list[str]) -> list[float]:
-    for name in server.capacity:
-        if name not in names:
-            raise InputError(f"servers.{k}.capacity: {name!r} is no resource of this file, known: {', '.join(names)}")
-    for name in names:
-        if name not in server.capacity:
-            raise InputError(f"servers.{k}.capacity: the amount of {name} is missing; 0 says that there is none")
-    return [server.capacity[name] for name in names]
-
-
 class IntervalSolutionDocument(SolutionDocument):
-    """Tasks of every job of the instance, in its order, and where they are."""
+    """Numbers of tasks of every job and their servers, in the instance's order."""
 
     allocation: AllocationSolutionDocument = Field(description="tasks of each job")
-    placement: PlacementSolutionDocument = Field(description="pieces of each job, or why it is paused")
+    placement: PlacementSolutionDocument = Field(description="pieces of each job, or the reason why it is paused")
 
     def to_solution(self) -> IntervalSolution:
         """Return the solution that the file describes."""

@@ -1,4 +1,4 @@
-"""Instances of decision `interval` made from arguments."""
+"""Generators of the problem `interval`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from gangopt.base.errors import InputError
+from gangopt.base.checks import integer
 from gangopt.instances.allocation import generate as allocations
 from gangopt.instances.allocation.generate import NODE, SERVER
 from gangopt.instances.allocation.instance import AllocationInstance
@@ -37,12 +37,12 @@ MODELS = dict(
         strict=True,
     )
 )
-"""MB of the nine models of Optimus, four bytes a parameter."""
+"""MB of the nine models of Optimus, four bytes per parameter."""
 
 MAX_SERVERS, MAX_TASKS, MAX_TESTBED_JOBS = 100_000, 100, 200
 
 LEAST_LEFT = 0.05
-"""Least part of the steps that a job of the testbed family has left."""
+"""Smallest fraction of steps left of a job of the family `testbed`."""
 
 
 def random(
@@ -55,36 +55,37 @@ def random(
 ) -> IntervalInstance:
     """Return random jobs of three model types on equal servers.
 
-    The jobs are those of `allocation/random` with as many nodes; every model has its type's size, every task 125 MB/s.
+    The jobs are those of `allocation/random` with as many nodes; every model has the size of its type, and every task
+    has a bandwidth of 125 MB/s.
 
     Parameters
     ----------
     jobs : int, optional
         Number of jobs.
     servers : int or None, optional
-        Number of servers; default two a job.
+        Number of servers; default: two per job.
     max_tasks : int, optional
-        Largest w_j and largest p_j, tasks.
+        Largest number of workers and of parameter servers of a job.
     tasks : {'gpu', 'cpu'}, optional
-        `gpu`: a worker holds one GPU, servers have 16 cores, 48 GB and 2 GPUs; `cpu`: workers train on their cores,
-        servers have 16 cores and 80 GB.
+        `gpu`: a worker takes one GPU, and servers have 16 cores, 48 GB and 2 GPUs; `cpu`: workers train on their
+        cores, and servers have 16 cores and 80 GB.
     mode : {'async', 'sync', 'mixed'}, optional
-        `async`, `sync`, or `mixed`: each job either with probability one half.
+        `async`, `sync`, or `mixed`, which draws one of both for each job.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
-        If an argument is outside its range.
+        If an argument is out of range.
 
     References
     ----------
     github pengyanghua/optimus, `scheduler/jobrepo.py`, `params.py`; github pengyanghua/DL2, `trace.py`.
     """
     servers = 2 * jobs if servers is None else servers
-    _require("random", "servers", servers, MAX_SERVERS)
-    _require("random", "max_tasks", max_tasks, MAX_TASKS)
+    integer("interval/random: servers", servers, 1, MAX_SERVERS)
+    integer("interval/random: max_tasks", max_tasks, 1, MAX_TASKS)
     shared = allocations.random(jobs=jobs, nodes=servers, max_tasks=max_tasks, mode=mode, seed=seed)
     kind = (shared.ps_demand[:, None, :] == SERVER).all(axis=2).argmax(axis=1)
     if tasks == "cpu":
@@ -117,32 +118,32 @@ def _without_gpus(shared: AllocationInstance) -> AllocationInstance:
 def optimus_testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, seed: int = 0) -> IntervalInstance:
     """Return jobs of the nine models at random progress, on servers of the two kinds of the Optimus testbed.
 
-    The models come in random order, over again beyond nine jobs; the part of its steps that a job has left is uniform
-    from 0.05 to 1. Everything else of a job is as in `allocation/optimus-testbed`.
+    The models are in random order, which repeats after nine jobs; the fraction of its steps that a job has left is
+    uniform from 0.05 to 1. All other data of a job are those of `allocation/optimus-testbed`.
 
     Parameters
     ----------
     jobs : int, optional
         Number of jobs.
     cpu_servers : int, optional
-        Servers of 16 cores and 80 GB.
+        Number of servers with 16 cores and 80 GB.
     gpu_servers : int, optional
-        Servers of 8 cores, 48 GB and 2 GPUs; at least 1, as the instance counts GPUs.
+        Number of servers with 8 cores, 48 GB and 2 GPUs; at least 1, since GPUs are a resource of the instance.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random number generator.
 
     Raises
     ------
     InputError
-        If an argument is outside its range.
+        If an argument is out of range.
 
     References
     ----------
     Optimus (EuroSys'18), section 6.1 and table 1.
     """
-    _require("testbed", "jobs", jobs, MAX_TESTBED_JOBS)
-    _require("testbed", "cpu_servers", cpu_servers, MAX_SERVERS)
-    _require("testbed", "gpu_servers", gpu_servers, MAX_SERVERS)
+    integer("interval/testbed: jobs", jobs, 1, MAX_TESTBED_JOBS)
+    integer("interval/testbed: cpu_servers", cpu_servers, 1, MAX_SERVERS)
+    integer("interval/testbed: gpu_servers", gpu_servers, 1, MAX_SERVERS)
     rng = np.random.default_rng(seed)
     models = rng.permutation(len(MODELS))
     chosen = [int(models[i % len(MODELS)]) for i in range(jobs)]
@@ -182,8 +183,3 @@ def _copies(chosen: list[int], left: np.ndarray) -> AllocationInstance:
         job_sources=tuple(base.job_sources[model] for model in chosen),
         **{name: getattr(base, name)[chosen] for name in columns},
     )
-
-
-def _require(family: str, argument: str, value: int, high: int) -> None:
-    if not 1 <= value <= high:
-        raise InputError(f"interval/{family}: {argument}={value}, 1 to {high:,} is allowed")

@@ -1,4 +1,4 @@
-"""Decision `interval`: how many tasks each job gets, and which server hosts them, for one scheduling interval."""
+"""Problem `interval`: numbers of tasks of each job and the servers that host them, for one scheduling interval."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base import checks
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.times import (
     Smallest,
@@ -26,32 +27,30 @@ from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["INTERVAL", "IntervalInstance", "IntervalSolution"]
 
-FloatArray = NDArray[np.float64]
-
 INTERVAL = 600.0
 """Seconds of a scheduling interval in Optimus."""
 
 MAX_INTERVAL = 1e9
 CAPACITY_SUM_TOLERANCE = 1e-9
 LEAST_WEIGHT = 1e-9
-"""Part of its fitted time that a placement counts as the transfers of a job whose fitted time has none."""
+"""Fraction of its fitted time that a placement counts as transfers of a job whose fitted time has none."""
 
 
 @dataclass(frozen=True)
 class IntervalSolution:
-    """Tasks of every job and where they are, in the order of the instance.
+    """Tasks of every job and their servers, in the order of the instance.
 
     Attributes
     ----------
     allocation : AllocationSolution
-        Tasks of every job; a paused job holds none of them in this interval.
+        Tasks of every job; a paused job runs none of them in this interval.
     placement : PlacementSolution
-        Pieces of every job on the servers, or why it is paused.
+        Pieces of every job on the servers, or the reason why it is paused.
 
     Raises
     ------
     InputError
-        If one of the two is something else.
+        If one of the two has another type.
     """
 
     allocation: AllocationSolution
@@ -61,51 +60,51 @@ class IntervalSolution:
         for part, kind in (("allocation", AllocationSolution), ("placement", PlacementSolution)):
             if not isinstance(getattr(self, part), kind):
                 given = type(getattr(self, part)).__name__
-                raise InputError(f"{part}: given {given}, an object of type {kind.__name__} is needed")
+                raise InputError(f"{part} must be an object of type {kind.__name__} (got {given})")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IntervalInstance(Instance):
     r"""Jobs with a known speed, and servers with capacities.
 
-    Job j gets p_j parameter servers and w_j workers, and server k hosts p_jk and w_jk of them. With everything remote
-    the job needs :math:`Q_j / f_j(p_j, w_j)` seconds, the fitted time that an allocator sees, of which
-    :math:`c_j(p, w)` are its term in w/p, the transfers. A placement scales them by its transfer time t_j (decision
-    `placement`) over that of a job of which no two tasks share a server:
+    Job j gets p_j parameter servers and w_j workers, and server k hosts p_jk and w_jk of them. If no two tasks share a
+    server, the job takes :math:`Q_j / f_j(p_j, w_j)` seconds, the fitted time that an allocator assumes, of which
+    :math:`c_j(p, w)`, its term in w/p, are transfers. A placement scales the transfers by the ratio of its transfer
+    time t_j (problem `placement`) to the transfer time without any shared server:
 
     .. math::
         T_j = \frac{Q_j}{f_j(p_j, w_j)} - c_j \left(1 - \frac{t_j}{\hat t_j}\right), \qquad
         \hat t_j = \frac{S_j}{p_j} \max\left\{\frac{w_j}{B_j}, \frac{p_j}{b_j}\right\}
 
     A job that is not placed is paused: it is charged the interval and then the fitted time of its smallest
-    configuration, the one that every job is sure of. The most jobs are placed first, then the sum is to be least.
+    configuration. As many jobs as possible are placed; among such solutions, the sum of times is minimised.
 
     Attributes
     ----------
     allocation : AllocationInstance
-        The jobs, with capacities that are the sums over the servers.
+        Jobs, with the total capacities of the servers.
     servers : tuple of str
-        Labels of the K servers, all different.
+        Unique labels of the K servers.
     capacity : ndarray of float
-        Of every server, in the resource's unit, 0 to 1e9, shape (K, R).
+        Capacity of every server, in the resource's unit, 0 to 1e9, shape (K, R).
     size : ndarray of float
-        S_j, MB of parameters, shape (J,).
+        Size S_j of the model's parameters, MB, shape (J,).
     ps_bandwidth : ndarray of float
-        B_j, MB/s of one parameter server, shape (J,).
+        Bandwidth B_j of one parameter server, MB/s, shape (J,).
     worker_bandwidth : ndarray of float
-        b_j, MB/s of one worker, shape (J,).
+        Bandwidth b_j of one worker, MB/s, shape (J,).
     interval : float
         Seconds until the next decision.
     charge : {'tasks', 'hosts'}
-        Transfers of tasks that exist (`tasks`), or both terms on every host of a job (`hosts`).
+        Transfers of existing tasks (`tasks`), or both terms on every host of a job (`hosts`).
     template : PlacementInstance
-        The placement of every job's smallest configuration, which carries servers and demands.
+        Placement of every job's smallest configuration, which holds servers and demands.
 
     Raises
     ------
     InputError
-        If a number is outside its range, a shape does not fit, a label stands twice, a job may have more than 1,000
-        tasks of a kind, or the capacities of `allocation` are not those of the servers together.
+        If a number is out of range, a shape does not match, a label is not unique, a job may have more than 1,000
+        tasks of a kind, or the capacities of `allocation` differ from the totals of the servers.
 
     References
     ----------
@@ -118,10 +117,10 @@ class IntervalInstance(Instance):
     source: str = ""
     allocation: AllocationInstance
     servers: tuple[str, ...]
-    capacity: FloatArray
-    size: FloatArray
-    ps_bandwidth: FloatArray
-    worker_bandwidth: FloatArray
+    capacity: Floats
+    size: Floats
+    ps_bandwidth: Floats
+    worker_bandwidth: Floats
     interval: float = INTERVAL
     charge: Literal["tasks", "hosts"] = "tasks"
     template: PlacementInstance = field(init=False, compare=False, repr=False)
@@ -129,13 +128,12 @@ class IntervalInstance(Instance):
     def __post_init__(self) -> None:
         same = dataclasses.replace(self.allocation, name=self.name, description="", source="")
         object.__setattr__(self, "allocation", same)
-        if not 0 < self.interval <= MAX_INTERVAL:
-            raise InputError(f"interval: {self.interval:g} s, above 0 and at most {MAX_INTERVAL:g} is needed")
+        checks.number("interval", self.interval, above=0, high=MAX_INTERVAL, unit="s")
         for name in ("max_workers", "max_ps"):
             most = getattr(same, name)
             if most.max() > MAX_TASKS:
                 j = int(most.argmax())
-                raise InputError(f"{name}[{j}]: {most[j]}, at most {MAX_TASKS} tasks of a kind can be placed")
+                checks.integer(f"{name}[{j}]", most[j], 1, MAX_TASKS)
         template = self._placed(self.smallest.ps, self.smallest.workers)
         for name in ("servers", "capacity", "size", "ps_bandwidth", "worker_bandwidth"):
             object.__setattr__(self, name, getattr(template, name))
@@ -145,8 +143,8 @@ class IntervalInstance(Instance):
         if wrong.any():
             r = int(wrong.argmax())
             raise InputError(
-                f"capacity: the servers have {total[r]:g} {same.units[r]} of {same.resources[r]}, the allocation "
-                f"{same.capacity[r]:g}; the same is needed"
+                f"capacity of {same.resources[r]} must have the allocation's total of {same.capacity[r]:g} "
+                f"{same.units[r]} (got {total[r]:g})"
             )
         self._freeze()
 
@@ -155,26 +153,26 @@ class IntervalInstance(Instance):
         cls,
         allocation: AllocationInstance,
         servers: tuple[str, ...],
-        capacity: FloatArray,
-        **fields: Any,
+        capacity: Floats,
+        **fields: Any,  # noqa: ANN401 - the other fields of the class, by name
     ) -> Self:
-        """Return the jobs of an allocation on servers, whatever the capacities were that they shared.
+        """Return the jobs of an allocation on servers, with the capacities of these.
 
         Parameters
         ----------
         allocation : AllocationInstance
-            The jobs; its capacities are replaced.
+            Jobs; the capacities are replaced.
         servers : tuple of str
-            Labels.
+            Labels of the servers.
         capacity : ndarray of float
-            Of every server, shape (K, R).
+            Capacity of every server, shape (K, R).
         **fields : object
             The other fields of the class.
         """
         rows = np.array(capacity, dtype=np.float64)
         R = len(allocation.resources)
         if rows.ndim != 2 or rows.shape[1] != R:
-            raise InputError(f"capacity: shape {rows.shape}, (servers, {R} resources) is needed")
+            raise InputError(f"capacity must have shape (servers, {R}) (got {rows.shape})")
         total = dataclasses.replace(allocation, capacity=rows.sum(axis=0))
         return cls(allocation=total, servers=servers, capacity=rows, **fields)
 
@@ -199,12 +197,12 @@ class IntervalInstance(Instance):
         )
 
     def allocation_of(self, jobs: list[int]) -> AllocationInstance:
-        """Return the allocation that some of the jobs share, all capacities theirs.
+        """Return the allocation of some of the jobs, with all capacities.
 
         Parameters
         ----------
         jobs : list of int
-            Their indices, at least one.
+            Indices of the jobs, at least one.
         """
         shared = self.allocation
         columns = (
@@ -228,17 +226,17 @@ class IntervalInstance(Instance):
 
     @cached_property
     def smallest(self) -> Smallest:
-        """The least that every job can have."""
+        """Smallest configurations of the jobs."""
         return smallest_configurations(self.allocation)
 
     @cached_property
-    def pause_charge(self) -> FloatArray:
-        """Seconds charged for each job if it is paused: the interval, then its smallest configuration, shape (J,)."""
+    def pause_charge(self) -> Floats:
+        """Seconds charged for each job if it is paused: the interval plus its smallest configuration, shape (J,)."""
         return self.interval + self.allocation.completion_times(self.smallest.ps, self.smallest.workers)
 
     @cached_property
     def fewest_paused(self) -> int:
-        """Jobs that cannot be hosted, by counting alone, however few tasks each gets."""
+        """Lower bound on the number of paused jobs, found by counting, with the fewest tasks of each job."""
         template, least = self.template, self.smallest
         placed = most_jobs_by_counting(
             template.capacity_millionths,
@@ -251,23 +249,24 @@ class IntervalInstance(Instance):
 
     @cached_property
     def pause_cost(self) -> float:
-        """Seconds charged for a job paused beyond the fewest: 1 + all jobs at their longest time or their charge.
+        """Seconds charged for each job paused beyond `fewest_paused`.
 
-        So one more job placed always outweighs every difference in time.
+        It is 1 plus the sum over jobs of the longest time or the `pause_charge`, whichever is larger, so that placing
+        one more job outweighs any difference in time.
         """
         return 1.0 + math.fsum(np.maximum(self.smallest.longest, self.pause_charge).tolist())
 
     def placement_of(self, allocation: AllocationSolution) -> PlacementInstance:
-        """Return the placement that an allocation leaves to be decided, with the times to finish as its objective.
+        """Return the placement problem of an allocation, with completion times as its objective.
 
-        Its steps and seconds of a step are such that a placed job costs T_j, and a paused one its `pause_charge`. A job
-        whose fitted time has no transfers counts a billionth of it as such, so that of two placements with equal times
-        the one with less transfer is preferred.
+        Its steps and seconds per step are chosen so that a placed job costs T_j, and a paused job its `pause_charge`.
+        If the fitted time of a job has no transfers, a billionth of it counts as transfers, so that the placement with
+        fewer transfers is preferred among those with equal times.
 
         Parameters
         ----------
         allocation : AllocationSolution
-            Allowed configurations.
+            Allowed configurations of all jobs.
         """
         ps = np.array(allocation.parameter_servers, dtype=np.int64)
         workers = np.array(allocation.workers, dtype=np.int64)
@@ -299,9 +298,9 @@ class IntervalInstance(Instance):
         ]
 
     def check(self, solution: IntervalSolution) -> list[Violation]:
-        """Return every broken rule: configurations that are not allowed, then what the placement's judge finds.
+        """Return every broken rule: configurations that are not allowed, otherwise broken rules of the placement.
 
-        That the placed jobs stay within the cluster's capacities follows from the servers' (`server_capacity`).
+        The rule `server_capacity` implies that placed jobs stay within the cluster's total capacities.
 
         Parameters
         ----------
@@ -311,8 +310,8 @@ class IntervalInstance(Instance):
         found = self._check_configurations(solution.allocation)
         return found or self.placement_of(solution.allocation).check(solution.placement)
 
-    def completion_times(self, solution: IntervalSolution) -> FloatArray:
-        """Return T_j of every placed job and the charge of every paused one, in seconds, shape (J,).
+    def completion_times(self, solution: IntervalSolution) -> Floats:
+        """Return the time T_j of every placed job and the charge of every paused job, in seconds, shape (J,).
 
         Parameters
         ----------
@@ -321,8 +320,8 @@ class IntervalInstance(Instance):
         """
         return self._times(solution)[0]
 
-    def _times(self, solution: IntervalSolution) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return what each job takes with its placement, what it takes by its fitted speed, and its transfer time."""
+    def _times(self, solution: IntervalSolution) -> tuple[Floats, Floats, Floats]:
+        """Return each job's time with its placement, its time by its fitted speed, and its transfer time."""
         placement = self.placement_of(solution.allocation)
         ps, workers = placement.parameter_servers, placement.workers
         placed = np.array([bool(pieces) for pieces in solution.placement.pieces])
@@ -334,13 +333,13 @@ class IntervalInstance(Instance):
         return times, np.where(placed, fitted, self.pause_charge), transfer
 
     def evaluate(self, solution: IntervalSolution) -> Score:
-        r"""Return the objective and the figures of a feasible solution.
+        r"""Return the objective and the metrics of a feasible solution.
 
         .. math:: \sum_{j\ \text{placed}} T_j + \sum_{j\ \text{paused}} (\text{interval} + T_j^{\min})
             + W (\text{paused} - \text{fewest paused})
 
-        with W `pause_cost` and the fewest paused by counting alone. Where no more than these are paused, the objective
-        is the sum of completion times itself, and so is every gap.
+        with W the `pause_cost` and `fewest_paused` found by counting. If only the fewest jobs are paused, the
+        objective and its gap are plain sums of completion times.
 
         Parameters
         ----------
@@ -351,8 +350,8 @@ class IntervalInstance(Instance):
         -------
         Score
             Metrics: `jobs_placed`, `jobs_paused`, `paused_beyond_count`, `sum_completion_time` (s, the two sums),
-            `mean_completion_time` (s), `fitted_completion_time` (s, the same sums by the fitted speeds, as the
-            allocator sees them), `transfer_time` (sum of t_j, s), `tasks` (of the placed jobs) and `hosts`.
+            `mean_completion_time` (s), `fitted_completion_time` (s, the same sums by the fitted speeds that an
+            allocator assumes), `transfer_time` (sum of t_j, s), `tasks` (of the placed jobs) and `hosts`.
         """
         times, fitted, transfer = self._times(solution)
         pieces = solution.placement.pieces

@@ -1,4 +1,4 @@
-"""Text of `gangopt show` for an interval instance."""
+"""Output of `gangopt show` and `gangopt solve` for intervals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 12
 
 
 def describe(instance: IntervalInstance) -> str:
-    """Return the servers by kind, the network, and the jobs, as lines for people.
+    """Return the servers by kind, the network, and a table of the jobs.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def describe(instance: IntervalInstance) -> str:
     Returns
     -------
     str
-        At most `SHOWN` kinds of servers are listed one by one.
+        Several lines; at most `SHOWN` kinds of servers are listed.
     """
     jobs = instance.allocation
     kinds, first, counts = np.unique(instance.capacity, axis=0, return_index=True, return_counts=True)
@@ -49,7 +49,7 @@ def describe(instance: IntervalInstance) -> str:
 
 
 def describe_solution(instance: IntervalInstance, solution: IntervalSolution) -> Iterator[str]:
-    """Yield a heading and, for every job, its tasks and where they are, or why it is paused.
+    """Yield a heading and, for every job, its tasks and their servers, or why it is paused.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def describe_solution(instance: IntervalInstance, solution: IntervalSolution) ->
         One line.
     """
     counts = zip(solution.allocation.workers, solution.allocation.parameter_servers, strict=True)
-    yield f"{'job':<24} {'workers':>7} {'ps':>5}  where"
+    yield f"{'job':<24} {'workers':>7} {'ps':>5}  servers"
     for j, (w, p) in enumerate(counts):
         label = shorten(instance.allocation.jobs[j], 24)
         yield f"{label:<24} {w:>7,} {p:>5,}  {pieces_text(instance.servers, solution.placement, j)}"

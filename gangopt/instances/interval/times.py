@@ -1,22 +1,19 @@
-"""Times of an interval: what transfers make of fitted times, and the least that every job can have."""
+"""Times of an interval: transfers within fitted times, and the smallest configurations of jobs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.allocation.instance import AllocationInstance
 
 __all__ = ["Smallest", "fitted_times", "full_transfer", "smallest_configurations", "transfer_parts"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
-
-def fitted_times(allocation: AllocationInstance, ps: IntArray, workers: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the fitted times of all jobs and the seconds of them that are transfers.
+def fitted_times(allocation: AllocationInstance, ps: Ints, workers: Ints) -> tuple[Floats, Floats]:
+    """Return the fitted times of all jobs and the transfers within them, in seconds.
 
     Parameters
     ----------
@@ -28,19 +25,17 @@ def fitted_times(allocation: AllocationInstance, ps: IntArray, workers: IntArray
     Returns
     -------
     tuple of two ndarray
-        Shape (J,).
+        Fitted times and transfers, each of shape (J,).
     """
     fitted = allocation.completion_times(ps, workers)
     return fitted, transfer_parts(allocation, np.arange(len(ps)), ps, workers, fitted)
 
 
-def transfer_parts(
-    allocation: AllocationInstance, jobs: IntArray, ps: IntArray, workers: IntArray, fitted: FloatArray
-) -> FloatArray:
-    r"""Return the seconds of fitted times that are transfers.
+def transfer_parts(allocation: AllocationInstance, jobs: Ints, ps: Ints, workers: Ints, fitted: Floats) -> Floats:
+    r"""Return the transfers within fitted times, in seconds.
 
-    The term in w/p of the fitted step times the steps left: :math:`Q_j \theta_1 / p` for async (eqn 3 divides by w)
-    and :math:`Q_j \theta_2 w / p` for sync (eqn 4). A measured table does not say which part is transfer: 0.
+    They are the term in w/p of the fitted step, times the steps left: :math:`Q_j \theta_1 / p` for async (eqn 3
+    divides by w) and :math:`Q_j \theta_2 w / p` for sync (eqn 4). For a measured table they are unknown and set to 0.
 
     Parameters
     ----------
@@ -49,67 +44,60 @@ def transfer_parts(
     jobs : ndarray of int
         Index of the job of each entry, shape (n,).
     ps, workers : ndarray of int
-        Its tasks, shape (n,).
+        Tasks of the job, shape (n,).
     fitted : ndarray of float
-        Its fitted time with them, seconds, shape (n,).
+        Fitted time of the job with these tasks, seconds, shape (n,).
 
     Returns
     -------
     ndarray
-        Shape (n,), at most the fitted times.
+        Transfers, at most the fitted times, shape (n,).
     """
     modes, theta = np.array(allocation.mode)[jobs], allocation.theta[jobs]
     step = np.where(modes == "async", theta[:, 1] / ps, theta[:, 2] * workers / ps)
-    # a fitted time that is all transfers is the same number but for rounding, which must not leave less than no time
+    # a fitted time that is all transfers equals them only up to rounding, which must not make the rest negative
     return np.minimum(np.where(modes == "table", 0.0, step * allocation.steps[jobs]), fitted)
 
 
-def full_transfer(
-    size: FloatArray, ps_bandwidth: FloatArray, worker_bandwidth: FloatArray, ps: IntArray, workers: IntArray
-) -> FloatArray:
-    """Return the transfer time in seconds of jobs of which no two tasks share a server.
+def full_transfer(size: Floats, ps_bandwidth: Floats, worker_bandwidth: Floats, ps: Ints, workers: Ints) -> Floats:
+    """Return the transfer times of jobs without two tasks on one server, in seconds, shape (J,).
 
     Parameters
     ----------
     size : ndarray of float
-        S_j, MB, shape (J,).
+        Size S_j of the model's parameters, MB, shape (J,).
     ps_bandwidth, worker_bandwidth : ndarray of float
-        B_j and b_j, MB/s, shape (J,).
+        Bandwidths B_j and b_j, MB/s, shape (J,).
     ps, workers : ndarray of int
-        Tasks, shape (J,).
-
-    Returns
-    -------
-    ndarray
-        Shape (J,).
+        Tasks of every job, shape (J,).
     """
-    times: FloatArray = np.maximum(size * workers / (ps * ps_bandwidth), size * ps / (ps * worker_bandwidth))
+    times: Floats = np.maximum(size * workers / (ps * ps_bandwidth), size * ps / (ps * worker_bandwidth))
     return times
 
 
 @dataclass(frozen=True)
 class Smallest:
-    """The least that every job can have.
+    """Smallest configurations of all jobs, as arrays of shape (J,).
 
     Attributes
     ----------
     ps, workers : ndarray of int
-        The allowed configuration of the fewest tasks; ties to the faster, then to fewer parameter servers.
+        Allowed configuration with the fewest tasks; ties go to the faster, then to fewer parameter servers.
     least_ps, least_workers : ndarray of int
-        Fewest of each kind over all allowed configurations.
+        Fewest tasks of each kind over all allowed configurations.
     longest : ndarray of float
         Longest fitted time of an allowed configuration, seconds.
     """
 
-    ps: IntArray
-    workers: IntArray
-    least_ps: IntArray
-    least_workers: IntArray
-    longest: FloatArray
+    ps: Ints
+    workers: Ints
+    least_ps: Ints
+    least_workers: Ints
+    longest: Floats
 
 
 def smallest_configurations(allocation: AllocationInstance) -> Smallest:
-    """Return the least that every job of an allocation can have, arrays of shape (J,).
+    """Return the smallest configurations of the jobs of an allocation.
 
     Parameters
     ----------

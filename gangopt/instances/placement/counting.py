@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gangopt.base.types import Bools, Ints
 
 __all__ = ["most_jobs_by_counting"]
 
-IntArray = NDArray[np.int64]
 
 MAX_THRESHOLDS = 32
 """Most thresholds d of a resource for which the tasks with demands of at least d are counted."""
 
 
-def most_jobs_by_counting(
-    capacity: IntArray, ps: IntArray, worker: IntArray, ps_count: IntArray, worker_count: IntArray
-) -> int:
+def most_jobs_by_counting(capacity: Ints, ps: Ints, worker: Ints, ps_count: Ints, worker_count: Ints) -> int:
     """Return an upper bound on the number of jobs of any placement.
 
     For every resource, placed jobs use at most the sum of all capacities; and of the tasks with a demand of at least
@@ -48,18 +46,18 @@ def most_jobs_by_counting(
     return most
 
 
-def _fits_some(kinds: IntArray, demand: IntArray) -> NDArray[np.bool_]:
+def _fits_some(kinds: Ints, demand: Ints) -> Bools:
     fits = np.zeros(len(demand), dtype=np.bool_)
     for kind in kinds:
         fits |= (demand <= kind).all(axis=1)
     return fits
 
 
-def _smallest_first(needs: IntArray, room: int) -> int:
+def _smallest_first(needs: Ints, room: int) -> int:
     return int(np.searchsorted(np.cumsum(np.sort(needs)), room, side="right"))
 
 
-def _thresholds(demands: IntArray) -> list[int]:
+def _thresholds(demands: Ints) -> list[int]:
     distinct = np.unique(demands[demands > 0])
     if len(distinct) > MAX_THRESHOLDS:
         distinct = distinct[np.linspace(0, len(distinct) - 1, MAX_THRESHOLDS).astype(np.int64)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
@@ -11,7 +12,7 @@ from gangopt.base.errors import InputError
 from gangopt.instances.placement.instance import MAX_SERVERS, MAX_TASKS, PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 
-__all__ = ["PlacementDocument", "PlacementSolutionDocument"]
+__all__ = ["PlacementDocument", "PlacementSolutionDocument", "row_of"]
 
 Tasks = Annotated[int, Field(ge=1, le=MAX_TASKS)]
 Held = Annotated[int, Field(ge=0, le=MAX_TASKS)]
@@ -67,11 +68,11 @@ class PlacementDocument(InstanceDocument):
         names = tuple(item.name for item in self.resources)
         columns: dict[str, Any] = {field: [getattr(item, field) for item in self.jobs] for field in _COLUMNS}
         columns["capacity"] = [
-            _row(names, item.capacity, f"servers.{i}.capacity") for i, item in enumerate(self.servers)
+            row_of(names, item.capacity, f"servers.{i}.capacity") for i, item in enumerate(self.servers)
         ]
         for field, column in (("parameter_server", "ps_demand"), ("worker", "worker_demand")):
             columns[column] = [
-                _row(names, getattr(item, field), f"jobs.{i}.{field}") for i, item in enumerate(self.jobs)
+                row_of(names, getattr(item, field), f"jobs.{i}.{field}") for i, item in enumerate(self.jobs)
             ]
         return PlacementInstance(
             name=self.name,
@@ -128,7 +129,23 @@ _COLUMNS = (
 )
 
 
-def _row(names: tuple[str, ...], amounts: dict[str, float], where: str) -> list[float]:
+def row_of(names: Sequence[str], amounts: dict[str, float], where: str) -> list[float]:
+    """Return the amounts in the order of the resources.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Resources of the file.
+    amounts : dict of str to float
+        Amount of each resource.
+    where : str
+        Field of the amounts, for messages.
+
+    Raises
+    ------
+    InputError
+        If a resource is unknown or its amount is missing.
+    """
     for name in amounts:
         if name not in names:
             raise InputError(f"{where}: unknown resource {name!r}; known: {', '.join(names)}")

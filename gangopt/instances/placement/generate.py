@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.checks import integer, number
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["random"]
@@ -104,7 +104,7 @@ def random(
     )
 
 
-def _demands(rng: np.random.Generator, jobs: int, tasks: str) -> NDArray[np.float64]:
+def _demands(rng: np.random.Generator, jobs: int, tasks: str) -> Floats:
     """Return the demand of one task, shape (jobs, kinds, resources)."""
     demand = np.zeros((jobs, 2, len(RESOURCES)))
     if tasks == "paper":
@@ -116,7 +116,7 @@ def _demands(rng: np.random.Generator, jobs: int, tasks: str) -> NDArray[np.floa
     return demand
 
 
-def _counts(rng: np.random.Generator, demand: NDArray[np.float64], limit: NDArray[np.float64]) -> NDArray[np.int64]:
+def _counts(rng: np.random.Generator, demand: Floats, limit: Floats) -> Ints:
     """Return parameter servers and workers of every job, shape (jobs, 2)."""
     jobs = len(demand)
     counts = np.ones((jobs, 2), dtype=np.int64)

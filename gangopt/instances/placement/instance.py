@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base import checks
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.placement.counting import most_jobs_by_counting
 from gangopt.instances.placement.solution import PlacementSolution
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CHARGES", "MAX_TASKS", "OBJECTIVES", "PER_UNIT", "TRANSFERS_PER_STEP", "PlacementInstance"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 OBJECTIVES = ("transfer", "completion")
 CHARGES = ("tasks", "hosts")
@@ -121,24 +119,24 @@ class PlacementInstance(Instance):
     resources: tuple[str, ...]
     units: tuple[str, ...]
     servers: tuple[str, ...]
-    capacity: FloatArray
+    capacity: Floats
     jobs: tuple[str, ...]
-    parameter_servers: IntArray
-    workers: IntArray
-    ps_demand: FloatArray
-    worker_demand: FloatArray
-    size: FloatArray
-    ps_bandwidth: FloatArray
-    worker_bandwidth: FloatArray
+    parameter_servers: Ints
+    workers: Ints
+    ps_demand: Floats
+    worker_demand: Floats
+    size: Floats
+    ps_bandwidth: Floats
+    worker_bandwidth: Floats
     # None is accepted and replaced at construction, so that readers of these fields never meet it
-    steps: FloatArray = None  # type: ignore[assignment]
-    compute: FloatArray = None  # type: ignore[assignment]
-    pause_charge: FloatArray = None  # type: ignore[assignment]
+    steps: Floats = None  # type: ignore[assignment]
+    compute: Floats = None  # type: ignore[assignment]
+    pause_charge: Floats = None  # type: ignore[assignment]
     objective: Literal["transfer", "completion"] = "transfer"
     charge: Literal["tasks", "hosts"] = "tasks"
-    capacity_millionths: IntArray = field(init=False, compare=False, repr=False)
-    ps_millionths: IntArray = field(init=False, compare=False, repr=False)
-    worker_millionths: IntArray = field(init=False, compare=False, repr=False)
+    capacity_millionths: Ints = field(init=False, compare=False, repr=False)
+    ps_millionths: Ints = field(init=False, compare=False, repr=False)
+    worker_millionths: Ints = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         self._set("resources", checks.resource_names(self.resources))
@@ -244,7 +242,7 @@ class PlacementInstance(Instance):
         )
         return 1.0 + math.fsum(np.maximum(self._costs(longest), self.pause_charge).tolist())
 
-    def _costs(self, transfer: FloatArray) -> FloatArray:
+    def _costs(self, transfer: Floats) -> Floats:
         if self.objective == "transfer":
             return transfer
         return self.steps * (self.compute + TRANSFERS_PER_STEP * transfer)
@@ -303,7 +301,7 @@ class PlacementInstance(Instance):
             for k, r in np.argwhere(loads > self.capacity_millionths).tolist()
         ]
 
-    def transfer_times(self, solution: PlacementSolution) -> FloatArray:
+    def transfer_times(self, solution: PlacementSolution) -> Floats:
         """Return the transfer time t_j of every job in seconds, 0 for a paused job, shape (J,).
 
         Parameters
@@ -364,7 +362,7 @@ class PlacementInstance(Instance):
         return Score(cost + charges + self.pause_cost * beyond, metrics)
 
 
-def _columns(solution: PlacementSolution) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _columns(solution: PlacementSolution) -> tuple[Ints, Ints, Ints, Ints]:
     """Return job, server, parameter servers and workers of every piece."""
     rows = [(j, *piece) for j, pieces in enumerate(solution.pieces) for piece in pieces]
     table = np.array(rows, dtype=np.int64).reshape(len(rows), 4)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base.types import Ints
 from gangopt.instances.placement.instance import PER_UNIT, PlacementInstance
 
 __all__ = ["pause_reason", "paused_reasons"]
 
 
-def pause_reason(instance: PlacementInstance, job: int, free: NDArray[np.int64]) -> str:
+def pause_reason(instance: PlacementInstance, job: int, free: Ints) -> str:
     """Return the reason why a job is paused, given the total free amounts.
 
     Parameters

@@ -103,14 +103,20 @@ def test_defaults_are_zero_demand_and_the_size_of_the_table():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (document(job(mode="table", theta=None, table="u"), tables={"t": [[1.0]]}), r"jobs\[0\].table: 'u' is not"),
-        (document(job(mode="table", theta=None)), r"table\[0\]: -1 for a job of mode table"),
-        (document(job(theta=[1.0])), r"jobs\[0\].theta: 1 coefficients, mode async has 4"),
-        (document(job(worker={"gpu": 1.0})), r"jobs\[0\].worker: 'gpu' is not a resource of the file; known: cpu"),
-        (document(job(parameter_server={"gpu": 1.0})), r"jobs\[0\].parameter_server: 'gpu'"),
-        (document(job(max_workers=None)), r"jobs\[0\]: max_workers and max_parameter_servers are needed"),
-        (document(tables={"t": [[1.0], [1.0, 2.0]]}), r"tables.t: rows of equal length are needed, given \[1, 2\]"),
-        (document(tables={"t": []}), "tables.t: rows of equal length"),
+        (
+            document(job(mode="table", theta=None, table="u"), tables={"t": [[1.0]]}),
+            r"jobs\[0\]\.table: unknown table 'u'; known: t",
+        ),
+        (document(job(mode="table", theta=None)), r"table\[0\] must be the index of a table for mode table \(got -1\)"),
+        (document(job(theta=[1.0])), r"jobs\[0\]\.theta must have 4 coefficients for mode async \(got 1\)"),
+        (document(job(worker={"gpu": 1.0})), r"jobs\[0\]\.worker: unknown resource 'gpu'; known: cpu"),
+        (
+            document(job(parameter_server={"gpu": 1.0})),
+            r"jobs\[0\]\.parameter_server: unknown resource 'gpu'; known: cpu",
+        ),
+        (document(job(max_workers=None)), r"jobs\[0\]: mode async must have max_workers and max_parameter_servers"),
+        (document(tables={"t": [[1.0], [1.0, 2.0]]}), r"tables\.t must have rows of equal length \(got \[1, 2\]\)"),
+        (document(tables={"t": []}), r"tables\.t must have rows of equal length \(got \[\]\)"),
         (document(tables={"t": [[0.0]]}), "field tables.t.0.0"),
         (document(job(), job()), r"jobs\[1\]: duplicate label 'a' \(first at jobs\[0\]\)"),
         (document(jobs=[]), "field jobs"),

@@ -33,16 +33,19 @@ def test_modes():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"jobs": 0}, "random: jobs=0, 1 to 1,000,000"),
-        ({"jobs": 10**9}, "random: jobs=1000000000"),
-        ({"nodes": 0}, "random: nodes=0"),
-        ({"max_tasks": 0}, "random: max_tasks=0"),
-        ({"max_tasks": 1001}, "random: max_tasks=1001"),
-        ({"load": 1.0}, "random: load=1, 0 or more and below 1"),
-        ({"load": -0.1}, "random: load=-0.1"),
-        ({"load": 0.9, "nodes": 1}, "random: nodes=1 at load=0.9 leave no whole unit"),
-        ({"seed": -1}, "random: seed=-1"),
-        ({"jobs": 1_000_000, "max_tasks": 20}, "400,000,000 configurations, at most 40,000,000"),
+        ({"jobs": 0}, r"allocation/random: jobs must be an integer from 1 to 1,000,000 \(got 0\)"),
+        ({"jobs": 10**9}, r"allocation/random: jobs must be an integer from 1 to 1,000,000 \(got 1000000000\)"),
+        ({"nodes": 0}, r"allocation/random: nodes must be an integer from 1 to 10,000,000 \(got 0\)"),
+        ({"max_tasks": 0}, r"allocation/random: max_tasks must be an integer from 1 to 1000 \(got 0\)"),
+        ({"max_tasks": 1001}, r"allocation/random: max_tasks must be an integer from 1 to 1000 \(got 1001\)"),
+        ({"load": 1.0}, r"allocation/random: load must be >= 0 and < 1 \(got 1\)"),
+        ({"load": -0.1}, r"allocation/random: load must be >= 0 and < 1 \(got -0\.1\)"),
+        ({"load": 0.9, "nodes": 1}, r"allocation/random: nodes=1 at load=0\.9 leave less than one unit of a resource"),
+        ({"seed": -1}, r"allocation/random: seed must be an integer >= 0 \(got -1\)"),
+        (
+            {"jobs": 1_000_000, "max_tasks": 20},
+            r"allocation/random: jobs x max_tasks\^2 must be an integer from 1 to 40,000,000 \(got 400000000\)",
+        ),
     ],
 )
 def test_arguments_out_of_range(arguments, message):

@@ -55,26 +55,56 @@ def test_zero_says_that_a_job_does_not_run_on_so_many_gpus(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "empty, a header global_batch_size"),
-        ("batch,1,2\n", "line 1: the first column is 'batch', global_batch_size is needed"),
+        ("", r"model\.csv: the file is empty; it must have a header global_batch_size,1,2,\.\.\."),
+        ("batch,1,2\n", r"model\.csv, line 1: the first column must be global_batch_size \(got 'batch'\)"),
         ("global_batch_size\n", "line 1: no GPU count"),
-        ("global_batch_size,1,two\n", "line 1: GPU count 'two', a whole number"),
-        ("global_batch_size,1,0\n", "line 1: GPU count '0'"),
-        ("global_batch_size,1,5000\n", "line 1: GPU count '5000', a whole number from 1 to 4,096"),
-        ("global_batch_size,2,1\n", "line 1: GPU count 1 after 2, ascending"),
-        ("global_batch_size,1,1\n", "line 1: GPU count 1 after 1, ascending"),
-        ("global_batch_size,1,2\n", "a header and no row"),
-        ("global_batch_size,1,2\n64,0.4\n", "line 2: 2 fields, the header has 3"),
-        ("global_batch_size,1\nsmall,0.4\n", "line 2, column global_batch_size: 'small', a whole number"),
-        ("global_batch_size,1\n64,0.4\n\n64,0.5\n", "line 4: batch size 64 stands twice, first on line 2"),
-        ("global_batch_size,1\n64,fast\n", "line 2, 1 GPUs: 'fast', steps per second, or 0 or nan"),
-        ("global_batch_size,1\n64,-0.4\n", "line 2, 1 GPUs: -0.4 steps/s"),
-        ("global_batch_size,1\n64,1e-16\n", "line 2, 1 GPUs: 1e-16 steps/s"),
-        ("global_batch_size,1,2\n64,0,0.0\n", "line 2: no speed at any GPU count"),
-        ("global_batch_size,1\n64,inf\n", "line 2, 1 GPUs: 'inf', steps per second, or 0 or nan"),
-        ("global_batch_size,1\n64,1_0\n", "line 2, 1 GPUs: '1_0', steps per second, or 0 or nan"),
-        ("global_batch_size,1\n64,\uff11\n", "line 2, 1 GPUs: '\uff11', steps per second, or 0 or nan"),
-        ("global_batch_size,1,2\n64,nan,\n", "line 2: no speed at any GPU count"),
+        (
+            "global_batch_size,1,two\n",
+            r"model\.csv, line 1: a GPU count must be an integer from 1 to 4,096 \(got 'two'\)",
+        ),
+        ("global_batch_size,1,0\n", r"model\.csv, line 1: a GPU count must be an integer from 1 to 4,096 \(got '0'\)"),
+        (
+            "global_batch_size,1,5000\n",
+            r"model\.csv, line 1: a GPU count must be an integer from 1 to 4,096 \(got '5000'\)",
+        ),
+        ("global_batch_size,2,1\n", r"model\.csv, line 1: GPU counts must ascend \(got 1 after 2\)"),
+        ("global_batch_size,1,1\n", r"model\.csv, line 1: GPU counts must ascend \(got 1 after 1\)"),
+        ("global_batch_size,1,2\n", r"model\.csv: no rows after the header"),
+        (
+            "global_batch_size,1,2\n64,0.4\n",
+            r"model\.csv, line 2: a row must have 3 fields, as the header has \(got 2\)",
+        ),
+        (
+            "global_batch_size,1\nsmall,0.4\n",
+            r"model\.csv, line 2: global_batch_size must be an integer >= 1 \(got 'small'\)",
+        ),
+        ("global_batch_size,1\n64,0.4\n\n64,0.5\n", r"model\.csv, line 4: duplicate batch size 64, first on line 2"),
+        (
+            "global_batch_size,1\n64,fast\n",
+            r"model\.csv, line 2, 1 GPUs: a speed must be a number, or nan if the job does not run \(got 'fast'\)",
+        ),
+        (
+            "global_batch_size,1\n64,-0.4\n",
+            r"model\.csv, line 2, 1 GPUs: a speed must be 0 or from 1e-15 to 1e15 steps/s \(got -0\.4\)",
+        ),
+        (
+            "global_batch_size,1\n64,1e-16\n",
+            r"model\.csv, line 2, 1 GPUs: a speed must be 0 or from 1e-15 to 1e15 steps/s \(got 1e-16\)",
+        ),
+        ("global_batch_size,1,2\n64,0,0.0\n", r"model\.csv, line 2: no speed for any GPU count"),
+        (
+            "global_batch_size,1\n64,inf\n",
+            r"model\.csv, line 2, 1 GPUs: a speed must be a number, or nan if the job does not run \(got 'inf'\)",
+        ),
+        (
+            "global_batch_size,1\n64,1_0\n",
+            r"model\.csv, line 2, 1 GPUs: a speed must be a number, or nan if the job does not run \(got '1_0'\)",
+        ),
+        (
+            "global_batch_size,1\n64,\uff11\n",
+            r"model\.csv, line 2, 1 GPUs: a speed must be a number, or nan if the job does not run \(got '１'\)",
+        ),
+        ("global_batch_size,1,2\n64,nan,\n", r"model\.csv, line 2: no speed for any GPU count"),
         (b"\xff\xfe\x00", "not UTF-8"),
         ('global_batch_size,1\n"' + "x" * 200_000 + '",1\n', "not a CSV file"),
     ],
@@ -88,7 +118,7 @@ def test_every_defect_has_its_message(tmp_path, text, message):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(InputError, match=r"no file that ends in \.csv"):
+    with pytest.raises(InputError, match="no CSV file in this directory"):
         read_throughputs(str(tmp_path))
     with pytest.raises(InputError, match="no such file"):
         read_throughputs(str(tmp_path / "absent.csv"))
@@ -96,20 +126,20 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_too_many_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("gangopt.instances.allocation.throughput.MAX_CURVES", 1)
-    with pytest.raises(InputError, match="more than 1 rows"):
+    with pytest.raises(InputError, match=r"model\.csv: too many rows, at most 1 are allowed"):
         read_throughputs(write(tmp_path, GOOD))
     monkeypatch.setattr("gangopt.instances.allocation.throughput.MAX_CURVES", 3)
     write(tmp_path, GOOD, "other.csv")
-    with pytest.raises(InputError, match="4 rows in all, at most 3"):
+    with pytest.raises(InputError, match=r"too many rows, at most 3 are allowed \(got 4\)"):
         read_throughputs(str(tmp_path))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"gpus": 0}, "table: gpus=0"),
-        ({"gpus": 8, "hours": 0.0}, "table: hours=0"),
-        ({"gpus": 8, "jobs": 0}, "table: jobs=0"),
+        ({"gpus": 0}, r"allocation/table: gpus must be an integer from 1 to "),
+        ({"gpus": 8, "hours": 0.0}, r"allocation/table: hours must be a number > 0 and <= 1,000,000 \(got 0\.0\)"),
+        ({"gpus": 8, "jobs": 0}, r"allocation/table: jobs must be an integer from 1 to 100,000 \(got 0\)"),
     ],
 )
 def test_arguments_out_of_range(tmp_path, arguments, message):

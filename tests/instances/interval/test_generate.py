@@ -46,12 +46,18 @@ def test_testbed_draws_models_and_progress():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("interval/random?servers=0", "servers=0, 1 to 100,000"),
-        ("interval/random?max_tasks=101", "max_tasks=101, 1 to 100"),
-        ("interval/random?tasks=tpu", r"tasks=tpu: tasks must be gpu or cpu \(got tpu\)"),
-        ("interval/testbed?jobs=0", "jobs=0, 1 to 200"),
-        ("interval/testbed?cpu_servers=0", "cpu_servers=0"),
-        ("interval/testbed?gpu_servers=200000", "gpu_servers=200000"),
+        ("interval/random?servers=0", r"interval/random: servers must be an integer from 1 to 100,000 \(got 0\)"),
+        ("interval/random?max_tasks=101", r"interval/random: max_tasks must be an integer from 1 to 100 \(got 101\)"),
+        ("interval/random?tasks=tpu", "tasks=tpu, allowed: gpu, cpu"),
+        ("interval/testbed?jobs=0", r"interval/testbed: jobs must be an integer from 1 to 200 \(got 0\)"),
+        (
+            "interval/testbed?cpu_servers=0",
+            r"interval/testbed: cpu_servers must be an integer from 1 to 100,000 \(got 0\)",
+        ),
+        (
+            "interval/testbed?gpu_servers=200000",
+            r"interval/testbed: gpu_servers must be an integer from 1 to 100,000 \(got 200000\)",
+        ),
     ],
 )
 def test_refused(name, message):

@@ -188,12 +188,18 @@ def test_the_judge_names_what_is_broken():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"interval": 0.0}, "interval: 0 s, above 0 and at most 1e\\+09"),
-        ({"capacity": np.array([[4.0], [3.0]])}, "the servers have 7 core of cpu, the allocation 8"),
-        ({"allocation": jobs(max_ps=np.array([2, 1001, 2]))}, r"max_ps\[1\]: 1001, at most 1000 tasks"),
-        ({"servers": ("a", "a")}, r"servers\[1\]: duplicate label 'a' \(first at servers\[0\]\)"),
+        ({"interval": 0.0}, r"interval must be a number > 0 and <= "),
+        (
+            {"capacity": np.array([[4.0], [3.0]])},
+            r"capacity of cpu must have the allocation's total of 8 core \(got 7\)",
+        ),
+        (
+            {"allocation": jobs(max_ps=np.array([2, 1001, 2]))},
+            r"max_ps\[1\] must be an integer from 1 to 1000 \(got 1001\)",
+        ),
+        ({"servers": ("a", "a")}, "'a' stands twice"),
         ({"size": np.array([100.0, 0.0, 10.0])}, r"size\[1\]"),
-        ({"charge": "none"}, "charge: 'none'"),
+        ({"charge": "none"}, r"charge must be one of tasks, hosts \(got 'none'\)"),
     ],
 )
 def test_refused(changes, message):
@@ -213,7 +219,7 @@ def test_on_servers_replaces_the_shared_capacities():
     )
     assert instance.allocation.capacity.tolist() == [5.0]
     assert instance.allocation.name == "interval/other"
-    with pytest.raises(InputError, match=r"shape \(1, 2\), \(servers, 1 resources\) is needed"):
+    with pytest.raises(InputError, match=r"capacity must have shape \(servers, 1\) \(got \(1, 2\)\)"):
         IntervalInstance.on_servers(jobs(), ("a",), np.array([[5.0, 1.0]]), name="x")
 
 

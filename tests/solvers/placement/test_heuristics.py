@@ -102,7 +102,7 @@ def test_theorem1_tries_every_pairing_and_says_why_it_pauses():
     # p 3, w 3 on two servers: extras together (2, 2) (1, 1) take 2 s, apart (2, 1) (1, 2) as well; only apart fits
     instance = make([3, 3], [(3, 3)])
     assert theorem1(instance).pieces == (((0, 2, 1), (1, 1, 2)),)
-    assert theorem1(make([3, 2], [(3, 3)])).reasons == ("it needs 6 task of slots, 5 are free in all",)
+    assert theorem1(make([3, 2], [(3, 3)])).reasons == ("it needs 6 task of slots, but only 5 are free",)
 
 
 def test_optimus_places_figure_10_at_the_optimum():
@@ -138,7 +138,7 @@ def test_optimus_passes_servers_over_on_which_one_kind_of_task_never_fits():
 def test_optimus_pauses_with_the_reason():
     solution = optimus(make([2, 2], [(1, 1), (1, 2), (1, 4)]))
     assert solution.paused == (1, 2)
-    assert solution.reasons[1] == "it needs 3 task of slots, 2 are free in all"
+    assert solution.reasons[1] == "it needs 3 task of slots, but only 2 are free"
 
 
 def resorted(instance):
