@@ -1,9 +1,9 @@
-"""The cluster that decisions are made on: racks, machines, slots and GPUs as one checked, immutable tree.
+"""The cluster: racks, machines, slots and GPUs as one validated, immutable tree.
 
-Here live the cluster and its builders (uniform, from groups, from any networkx graph, from node-link JSON), the
-clusters of the literature by name, the locality of a set of GPUs with its slowdown, the state of what is free, the
-classes of interchangeable machines and racks, and a cluster as text or picture. Nothing here knows of jobs, models
-or solvers; networkx and matplotlib are loaded when a graph or a picture is asked for.
+This package holds the cluster and its builders (uniform, from groups, from any networkx graph, from node-link JSON),
+the named clusters of the literature, the locality of a set of GPUs and its slowdown, the state of free resources, the
+classes of interchangeable machines and racks, and renderings of a cluster as text or plot. It does not depend on
+jobs, models or solvers; networkx and matplotlib are imported only when a graph or a plot is made.
 """
 
 from gangopt.topology._cluster import Cluster

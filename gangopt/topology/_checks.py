@@ -1,4 +1,4 @@
-"""Checks of single values, and the words in which a bad value is shown."""
+"""Checks of single values of a cluster."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 import numbers
 import re
 
+from gangopt.base import checks
 from gangopt.base.errors import InputError, unprintable
 
 __all__ = [
@@ -22,10 +23,10 @@ __all__ = [
 ]
 
 LARGEST_AMOUNT = 1e15
-"""Amounts above this are refused: whole numbers beyond it lose precision in a solver."""
+"""Largest amount: larger integers lose precision in a solver."""
 
 LARGEST_CLUSTER = 2_000_000
-"""Clusters with more nodes than this are refused before they are built."""
+"""Most nodes of a cluster; larger clusters are rejected before they are built."""
 
 _LONGEST_SHOWN = 60
 _DIGITS = re.compile("([0-9]+)")
@@ -42,61 +43,59 @@ def shown(value: object) -> str:
 
 
 def amount(value: object, where: str, *, positive: bool = False) -> float:
-    """Return ``value`` as a float, or raise InputError unless it is a finite real number in the allowed range.
+    """Return a finite number from 0 to `LARGEST_AMOUNT` as a float.
 
     Parameters
     ----------
     value : object
-        Candidate; booleans and text are refused.
+        The value; booleans and text are rejected.
     where : str
-        What the value is, for the message, as ``machine 'm0': capacity 'cpu'``.
+        Name of the value in messages, e.g. ``machine 'm0': capacity 'cpu'``.
     positive : bool
-        Whether 0 is refused.
+        Whether 0 is rejected.
+
+    Raises
+    ------
+    InputError
+        If the value is not such a number.
     """
-    allowed = f"it must be a finite number {'above 0' if positive else 'from 0'} up to {LARGEST_AMOUNT:g}"
-    number = math.nan
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except (OverflowError, ValueError):
-            number = math.inf
-    if not 0 <= number <= LARGEST_AMOUNT or (positive and number == 0):
-        raise InputError(f"{where} is {shown(value)}; {allowed}")
-    return number + 0.0  # turns -0.0 into 0.0, so that equal amounts have equal bytes
+    if isinstance(value, numbers.Rational) and not isinstance(value, int):
+        value = float(value) if value <= LARGEST_AMOUNT else math.inf
+    low, above = (None, 0) if positive else (0, None)
+    # adding 0 turns -0.0 into 0.0, so that equal amounts have equal bytes
+    return checks.number(where, value, low, LARGEST_AMOUNT, above=above) + 0.0
 
 
 def count(value: object, where: str, *, least: int) -> int:
-    """Return ``value`` as an int, or raise InputError unless it is whole, from ``least`` to `LARGEST_CLUSTER`."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not least <= int(value) <= LARGEST_CLUSTER:
-        raise InputError(f"{where} is {shown(value)}; it must be a whole number from {least} to {LARGEST_CLUSTER}")
-    return int(value)
+    """Return an integer from ``least`` to `LARGEST_CLUSTER` as an int, or raise InputError."""
+    return checks.integer(where, value, least, LARGEST_CLUSTER)
 
 
 def label(value: object, where: str) -> str:
-    """Return ``value``, or raise InputError unless it is non-empty text that prints on one line."""
+    """Return ``value`` if it is non-empty text that prints on one line, or raise InputError."""
     if not isinstance(value, str) or not value or not value.isprintable():
-        raise InputError(f"{where} is {shown(value)}; it must be non-empty printable text")
+        raise InputError(f"{where} must be non-empty printable text (got {shown(value)})")
     return str(value)
 
 
 def number_label(value: object) -> str | None:
-    """Return a whole number as the text that is its label, None for anything else."""
+    """Return the label of an integer, None for any other value."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return str(int(value)) if whole else None  # type: ignore[call-overload]
 
 
 def text(value: object, where: str) -> str:
-    """Return ``value``, or raise InputError unless it is text (possibly empty) that can be printed."""
+    """Return ``value`` if it is text (possibly empty) that can be printed, or raise InputError."""
     if not isinstance(value, str):
-        raise InputError(f"{where} is {shown(value)}; it must be text")
+        raise InputError(f"{where} must be text (got {shown(value)})")
     found = unprintable(value, lines=True)
     if found is not None:
-        raise InputError(f"{where} is {shown(value)}; {found}")
+        raise InputError(f"{where} must be printable text (got {shown(value)}): {found}")
     return value
 
 
 def natural_key(word: str) -> tuple[tuple[object, ...], str]:
-    """Return a sort key that orders runs of digits by value, so that ``m2`` comes before ``m10``."""
+    """Return a sort key that orders runs of digits by value: ``m2`` comes before ``m10``."""
     parts: list[object] = list(_DIGITS.split(word))
     for i in range(1, len(parts), 2):
         digits = str(parts[i]).lstrip("0")
@@ -105,5 +104,5 @@ def natural_key(word: str) -> tuple[tuple[object, ...], str]:
 
 
 def tidy(number: float) -> int | float:
-    """Return a whole float as an int, any other unchanged, so that files and pictures read 80 and not 80.0."""
+    """Return an integer-valued float as an int, any other unchanged: files and plots show 80 instead of 80.0."""
     return int(number) if float(number).is_integer() else float(number)

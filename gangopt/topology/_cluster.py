@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.base.types import Ints
+from gangopt.base.types import Floats, Ints
 from gangopt.topology import _checks
 from gangopt.topology._groups import MachineGroup, tree_from_groups
 from gangopt.topology._tree import ClusterFields, RawTree, cluster_fields
@@ -28,9 +28,9 @@ _ANNOTATIONS = ("name", "description", "source")
 class Cluster(ClusterFields):
     """An immutable rooted tree with the levels cluster, rack, machine, slot and gpu.
 
-    Build one with `uniform`, `from_groups`, `from_graph` or `from_node_link`; they check every value. Nodes
-    of a level are indexed from 0, by rack, then machine, then slot, each by label with runs of digits
-    compared by value (``m2`` before ``m10``), whatever the order in which they were given. So the machines
+    The constructors `uniform`, `from_groups`, `from_graph` and `from_node_link` check every value. The nodes of a
+    level are indexed from 0 by rack, then machine, then slot, each in the order of labels with runs of digits
+    compared by value (``m2`` before ``m10``), regardless of the order in which they were given. So the machines
     of a rack, the slots of a machine and the GPUs of a slot are consecutive.
 
     Attributes
@@ -40,23 +40,23 @@ class Cluster(ClusterFields):
     racks, machines, slots, gpus : tuple of str
         Labels, unique over the whole tree.
     machine_rack, slot_machine, gpu_slot : ndarray of int
-        Int array, shape (machines,), (slots,), (gpus,) Index of the parent.
+        Index of the parent, shape (machines,), (slots,) and (gpus,).
     rack_bandwidth, machine_bandwidth, slot_bandwidth, gpu_bandwidth : ndarray of float
-        Float array Gb/s of the edge from the parent to each node of the level; nan is unknown.
+        Bandwidth in Gb/s of the edge from the parent to each node of the level; nan if unknown.
     resources : tuple of str
-        Resource names in alphabetical order; always has ``gpu``.
+        Resource names in alphabetical order, including ``gpu``.
     capacities : ndarray of float
-        Float array, shape (machines, resources) Amount of each resource in each machine, 0 where a machine does not
-        name it: ``cpu`` in cores, ``memory`` in GB, ``gpu`` in GPUs, others in the user's unit.
+        Amount of each resource in each machine, shape (machines, resources), 0 if a machine does not name it:
+        ``cpu`` in cores, ``memory`` in GB, ``gpu`` in GPUs, others in the user's unit.
     gpu_types : tuple of str or None
-        Tuple of (str or None), length machines Type of the GPUs of each machine; None is unknown, or no GPU.
+        Type of the GPUs of each machine; None if unknown, or without GPUs.
     name, description, source : str
-        What the cluster is called, what is known of it, and where the numbers come from.
+        Name of the cluster, its description, and the origin of the numbers.
 
     Notes
     -----
-    Arrays are read-only. Two clusters are equal when trees, labels, capacities, GPU types and bandwidths
-    are; name, description and source do not count. Equal clusters have equal hashes and equal indices.
+    Arrays are read-only. Two clusters are equal if their trees, labels, capacities, GPU types and bandwidths are;
+    name, description and source do not count. Equal clusters have equal hashes and equal indices.
     """
 
     def __post_init__(self) -> None:
@@ -91,20 +91,20 @@ class Cluster(ClusterFields):
         racks, machines_per_rack, slots_per_machine : int
             Counts, at least 1.
         gpus_per_slot : int
-            GPUs in each slot; 0 makes CPU-only machines, which have no slots.
+            GPUs in each slot; 0 for CPU-only machines, which have no slots.
         capacities : mapping of str to float, optional
             Amount of each resource in one machine (cpu in cores, memory in GB).
         gpu_type : str, optional
             Type of the GPUs.
         bandwidth, rack_bandwidth : float, optional
-            Gb/s from rack to machine, and from cluster to rack; None is unknown.
+            Gb/s from rack to machine, and from cluster to rack; None if unknown.
         name, description, source : str
             Annotations.
 
         Raises
         ------
         InputError
-            A count, amount or bandwidth is out of range.
+            If a count, amount or bandwidth is out of range.
         """
         rack_count = _checks.count(racks, "racks", least=1)
         per_rack = _checks.count(machines_per_rack, "machines_per_rack", least=1)
@@ -132,19 +132,19 @@ class Cluster(ClusterFields):
         Parameters
         ----------
         groups : sequence of MachineGroup
-            Machines in order; those of one name are numbered from 0.
+            Groups in the order of the machines; machines of one name are numbered from 0.
         machines_per_rack : int or sequence of int, optional
-            Racks are filled in the order of the machines: this many each (the last may have fewer), or the
-            size of every rack. None puts all machines into one rack.
+            Number of machines in each rack (the last may have fewer), or the size of every rack; racks are filled in
+            the order of the machines. None puts all machines into one rack.
         rack_bandwidth : float, optional
-            Gb/s from cluster to rack; None is unknown.
+            Gb/s from cluster to rack; None if unknown.
         name, description, source : str
             Annotations.
 
         Raises
         ------
         InputError
-            An amount or bandwidth is out of range, rack sizes do not add up, or two groups make one label.
+            If an amount or bandwidth is out of range, rack sizes do not sum to the machines, or labels coincide.
         """
         tree = tree_from_groups(groups, machines_per_rack, rack_bandwidth)
         return cls._from_tree(tree, name, description, source)
@@ -167,24 +167,23 @@ class Cluster(ClusterFields):
         Parameters
         ----------
         graph : networkx.Graph
-            A rooted tree over text labels; whole numbers become text. Edges of a
-            DiGraph go from parent to child; those of a Graph have no direction. Every child is one level below its
-            parent, except that GPUs may sit directly under a machine: they then get one slot, labelled
-            ``<machine>.s0``. It is copied.
+            A rooted tree over text labels; integers become text. Edges of a DiGraph go from parent to child; those of
+            a Graph have no direction. Every child is one level below its parent, except that GPUs may be children of
+            a machine: they then get one slot, labelled ``<machine>.s0``. The graph is copied.
         level : str
             Node attribute with ``cluster``, ``rack``, ``machine``, ``slot`` or ``gpu``.
         capacities : str or mapping of str to str
-            Node attribute of machines that holds the mapping from resource to amount; or, where each resource
-            is an attribute of its own, the mapping from resource name to attribute name.
+            Node attribute of machines that holds a mapping from resource to amount; or a mapping from resource name to
+            attribute name, if each resource has its own attribute.
         gpu_type, bandwidth : str
             Node attribute of machines, and edge attribute in Gb/s; both may be absent (unknown).
         name, description, source : str, optional
-            Annotations; by default those among the graph's own attributes, else empty.
+            Annotations; default: attributes of the graph of these names, or empty.
 
         Raises
         ------
         InputError
-            The graph is not such a tree, or a value is out of range. Other attributes are not read.
+            If the graph is not such a tree, or a value is out of range. Other attributes are ignored.
         """
         from gangopt.topology._graph import tree_from_graph
 
@@ -200,13 +199,13 @@ class Cluster(ClusterFields):
         Parameters
         ----------
         data : mapping
-            As `to_node_link` or networkx's ``node_link_data`` writes it, with edges under ``edges`` or ``links``.
+            Data of `to_node_link` or networkx's ``node_link_data``, with edges under ``edges`` or ``links``.
 
         Raises
         ------
         InputError
-            The data are not node-link data of such a tree; see `from_graph`. Unknown fields are refused where
-            ``graph.format`` is ``gangopt-cluster``, and not read where it is absent.
+            If the data are not node-link data of such a tree; see `from_graph`. Unknown fields are rejected if
+            ``graph.format`` is ``gangopt-cluster``, and ignored if it is absent.
         """
         from gangopt.topology._nodelink import graph_from_node_link
 
@@ -218,12 +217,12 @@ class Cluster(ClusterFields):
         Parameters
         ----------
         edges : {"edges", "links"}
-            Key of the list of edges: older networkx reads only ``links``.
+            Key of the list of edges; older versions of networkx read only ``links``.
 
         Raises
         ------
         InputError
-            ``edges`` is another word.
+            If ``edges`` is another word.
         """
         from gangopt.topology._nodelink import node_link_of
 
@@ -233,8 +232,8 @@ class Cluster(ClusterFields):
     def graph(self) -> nx.DiGraph:
         """The tree as a frozen networkx DiGraph with edges from parent to child, built on first use.
 
-        Nodes have ``level``; machines have ``capacities`` and ``gpu_type``; edges have ``bandwidth`` (Gb/s,
-        None where unknown). Attributes are read-only too; ``graph.copy()`` is a graph of your own to change.
+        Nodes have ``level``; machines have ``capacities`` and ``gpu_type``; edges have ``bandwidth`` (Gb/s, None if
+        unknown). Attributes are read-only, too; ``graph.copy()`` returns a graph that can be changed.
         """
         from gangopt.topology._graph import graph_of
         from gangopt.topology._readonly import frozen
@@ -288,7 +287,7 @@ class Cluster(ClusterFields):
         return _children(self.gpu_machine, machine, len(self.machines), "machine")
 
     def machine_id(self, machine: int | str) -> int:
-        """Return the index of a machine given by index or label; InputError if there is none."""
+        """Return the index of a machine given by index or label, or raise InputError."""
         return _resolve(machine, self.machine_index, "machine")
 
     def gpu_ids(self, gpus: Iterable[int | str]) -> Ints:
@@ -297,10 +296,10 @@ class Cluster(ClusterFields):
         Raises
         ------
         InputError
-            ``gpus`` is one label and no collection, or names a GPU that the cluster does not have.
+            If ``gpus`` is not a collection, or contains a GPU that the cluster does not have.
         """
         if isinstance(gpus, str) or not isinstance(gpus, Iterable):
-            raise InputError(f"gpus are {_checks.shown(gpus)}; they must be a collection of GPU indices or labels")
+            raise InputError(f"gpus must be a collection of GPU indices or labels (got {_checks.shown(gpus)})")
         return np.array([_resolve(gpu, self.gpu_index, "GPU") for gpu in gpus], dtype=np.int64)
 
     @cached_property
@@ -339,7 +338,7 @@ def _locked(array: Ints) -> Ints:
 
 def _children(parents: Ints, index: int, size: int, kind: str) -> range:
     if not isinstance(index, int | np.integer) or not 0 <= index < size:
-        raise InputError(f"{kind} index {_checks.shown(index)} is not from 0 to {size - 1}")
+        raise InputError(f"{kind} index must be from 0 to {size - 1} (got {_checks.shown(index)})")
     first, last = np.searchsorted(parents, [index, index + 1])
     return range(int(first), int(last))
 
@@ -350,5 +349,5 @@ def _resolve(node: object, index: Mapping[str, int], kind: str) -> int:
     if isinstance(node, int | np.integer) and not isinstance(node, bool) and 0 <= node < len(index):
         return int(node)
     count = len(index)
-    allowed = f"an index from 0 to {count - 1} or a label of the cluster" if count else "none: the cluster has none"
-    raise InputError(f"unknown {kind} {_checks.shown(node)}; allowed is {allowed}")
+    allowed = f"must be an index from 0 to {count - 1} or a label" if count else "the cluster has none"
+    raise InputError(f"unknown {kind} {_checks.shown(node)}; {allowed}")

@@ -1,4 +1,4 @@
-"""What is free in a cluster and who holds the rest: a small mutable state beside the immutable cluster."""
+"""Free and held resources of a cluster: a small mutable state beside the immutable cluster."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.topology import _checks
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster
@@ -16,7 +16,7 @@ from gangopt.topology._cluster import Cluster
 __all__ = ["FreeState"]
 
 _TOLERANCE = 1e-9
-"""Relative to a machine's capacity: an amount may exceed what is left by this much, to absorb rounding."""
+"""Excess over the free amount that is taken as rounding, relative to a machine's capacity."""
 
 Amounts = Mapping[int | str, Mapping[str, float]]
 
@@ -24,19 +24,19 @@ Amounts = Mapping[int | str, Mapping[str, float]]
 class FreeState:
     """The free and the held resources of a cluster.
 
-    GPUs are held one by one, by id; other resources by amount on a machine. An owner is any non-empty text,
-    as a job's id. Every call checks its whole request first and changes nothing if it raises.
+    GPUs are held individually, other resources by amount on a machine. An owner is any non-empty text, e.g. the id
+    of a job. Every call checks its whole request first and changes nothing if it raises.
 
     Parameters
     ----------
     cluster : Cluster
-        Everything of it is free at first.
+        The cluster, all of it free at first.
 
     Notes
     -----
-    `copy` costs one copy of two arrays of the length of the GPUs, one of machines x resources, and of the two
-    dictionaries of holdings. Free amounts are computed from the holdings with exact summation, so they do
-    not depend on the order of past calls.
+    `copy` copies two arrays of one entry per GPU, one array of machines x resources, and two dictionaries of holdings.
+    Free amounts are computed from the holdings with exact summation, so they do not depend on the order of past
+    calls.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -67,28 +67,28 @@ class FreeState:
         return twin
 
     @property
-    def gpu_is_free(self) -> npt.NDArray[np.bool_]:
-        """Whether each GPU is free, shape (gpus,), as a copy."""
+    def gpu_is_free(self) -> Bools:
+        """Mask of the free GPUs, shape (gpus,), as a copy."""
         return self._is_free.copy()
 
     @property
-    def free_gpus_per_machine(self) -> npt.NDArray[np.int64]:
+    def free_gpus_per_machine(self) -> Ints:
         """Number of free GPUs in each machine, shape (machines,)."""
         return self._free[:, self._gpu_column].astype(np.int64)
 
     @property
-    def free_capacities(self) -> npt.NDArray[np.float64]:
+    def free_capacities(self) -> Floats:
         """Free amount of each resource in each machine, shape (machines, resources), as a copy."""
         return self._free.copy()
 
     @property
     def gpu_owners(self) -> tuple[str | None, ...]:
-        """Owner of each GPU in index order; None is free."""
+        """Owner of each GPU in index order; None if free."""
         return tuple(self._owner)
 
     @property
     def owners(self) -> tuple[str, ...]:
-        """Everybody who holds a GPU or an amount, in label order with digits compared by value."""
+        """Owners of a GPU or an amount, in label order with digits compared by value."""
         holders = set(self._gpus)
         for amounts in self._held.values():
             holders.update(amounts)
@@ -113,37 +113,37 @@ class FreeState:
         }
 
     def allocate(self, owner: str, gpus: Iterable[int | str] = (), amounts: Amounts | None = None) -> None:
-        """Give GPUs and amounts to an owner, beside what it holds.
+        """Allocate GPUs and amounts to an owner, in addition to its holdings.
 
         Parameters
         ----------
         owner : str
             Non-empty text.
         gpus : iterable of int or str
-            Indices or labels of free GPUs, each once.
+            Distinct indices or labels of free GPUs.
         amounts : Amounts or None, optional
-            Mapping of machine (index or label) to mapping of resource to amount, optional In the unit of the
-            cluster's capacities, from 0; GPUs are not given by amount.
+            Amount by machine (index or label) and resource, in the unit of the cluster's capacities, at least 0; GPUs
+            are not allocated by amount.
 
         Raises
         ------
         InputError
-            A GPU, machine or resource is unknown, a GPU comes twice or is held, or an amount is out of range or
-            more than is free.
+            If a GPU, machine or resource is unknown, a GPU is repeated or held, or an amount is out of range or larger
+            than the free amount.
         """
         _checks.label(owner, "the owner")
         ids = self._distinct(gpus)
         for gpu in ids:
             if self._owner[gpu] is not None:
                 held = f"GPU {shown(self._cluster.gpus[gpu])} is held by {shown(self._owner[gpu])}"
-                raise InputError(f"{held}; {shown(owner)} can only get a free one")
+                raise InputError(f"{held} and cannot be allocated to {shown(owner)}")
         rows = self._rows(amounts)
         for machine, row in rows.items():
             slack = _TOLERANCE * self._cluster.capacities[machine]
             for k in np.flatnonzero(row > self._free[machine] + slack):
                 raise InputError(
                     f"machine {shown(self._cluster.machines[machine])} has {self._free[machine, k]:g} "
-                    f"{self._cluster.resources[k]} free; {shown(owner)} asks for {row[k]:g}"
+                    f"{self._cluster.resources[k]} free, but {shown(owner)} requests {row[k]:g}"
                 )
         self._set_gpus(ids, owner)
         if ids:
@@ -152,22 +152,21 @@ class FreeState:
             self._change(machine, owner, row)
 
     def release(self, owner: str, gpus: Iterable[int | str] | None = None, amounts: Amounts | None = None) -> None:
-        """Take GPUs and amounts back from an owner; all that it holds, if neither is given.
+        """Release GPUs and amounts of an owner, or all of its holdings if neither is given.
 
         Parameters
         ----------
         owner : str
-            Str.
+            Owner of the resources.
         gpus : iterable of int or str or None, optional
-            Iterable of int or str, optional Indices or labels of GPUs that it holds, each once.
+            Distinct indices or labels of GPUs that it holds.
         amounts : Amounts or None, optional
-            Mapping of machine (index or label) to mapping of resource to amount, optional At most what it holds
-            there.
+            Amount by machine (index or label) and resource, at most what it holds there.
 
         Raises
         ------
         InputError
-            It holds nothing, or not the GPU, or less than the amount; a GPU, machine or resource is unknown.
+            If the owner holds nothing, not the GPU, or less than the amount, or a GPU, machine or resource is unknown.
         """
         _checks.label(owner, "the owner")
         if gpus is None and amounts is None:
@@ -195,7 +194,7 @@ class FreeState:
     def _release_all(self, owner: str) -> None:
         machines = [machine for machine, held in self._held.items() if owner in held]
         if not machines and owner not in self._gpus:
-            raise InputError(f"{shown(owner)} holds nothing that could be released")
+            raise InputError(f"{shown(owner)} holds nothing to release")
         self._set_gpus(self.gpus_of(owner), None)
         self._keep(owner, set())
         for machine in machines:
@@ -206,27 +205,27 @@ class FreeState:
         seen: set[int] = set()
         for gpu in ids:
             if gpu in seen:
-                raise InputError(f"GPU {shown(self._cluster.gpus[gpu])} is given twice; each may come once")
+                raise InputError(f"duplicate GPU {shown(self._cluster.gpus[gpu])}")
             seen.add(gpu)
         return ids
 
-    def _rows(self, amounts: Amounts | None) -> dict[int, npt.NDArray[np.float64]]:
+    def _rows(self, amounts: Amounts | None) -> dict[int, Floats]:
         """Return the requested amounts as a vector for each machine."""
-        rows: dict[int, npt.NDArray[np.float64]] = {}
+        rows: dict[int, Floats] = {}
         if amounts is not None and not isinstance(amounts, Mapping):
-            raise InputError(f"amounts are {shown(amounts)}; they must be a mapping from machine to amounts")
+            raise InputError(f"amounts must be a mapping from machine to amounts (got {shown(amounts)})")
         for machine, wanted in (amounts or {}).items():
             m = self._cluster.machine_id(machine)
             where = f"machine {shown(self._cluster.machines[m])}"
             if not isinstance(wanted, Mapping):
-                raise InputError(f"{where}: amounts are {shown(wanted)}; they must be a mapping from resource")
+                raise InputError(f"{where}: amounts must be a mapping from resource (got {shown(wanted)})")
             row = rows.setdefault(m, np.zeros(len(self._cluster.resources)))
             for resource, value in wanted.items():
                 if resource == "gpu":
-                    raise InputError(f"{where}: gpu is given by amount; GPUs are given by index or label")
+                    raise InputError(f"{where}: GPUs must be given by index or label, not by amount")
                 if resource not in self._cluster.resources:
                     known = ", ".join(name for name in self._cluster.resources if name != "gpu") or "none"
-                    raise InputError(f"{where}: unknown resource {shown(resource)}; known are {known}")
+                    raise InputError(f"{where}: unknown resource {shown(resource)}; known: {known}")
                 k = self._cluster.resources.index(resource)
                 row[k] += _checks.amount(value, f"{where}: amount of {shown(resource)}")
         return rows
@@ -248,7 +247,7 @@ class FreeState:
         else:
             self._gpus.pop(owner, None)
 
-    def _change(self, machine: int, owner: str, change: npt.NDArray[np.float64]) -> None:
+    def _change(self, machine: int, owner: str, change: Floats) -> None:
         capacity = self._cluster.capacities[machine]
         amounts = np.array(self._holding(machine, owner)) + change
         amounts[amounts <= _TOLERANCE * capacity] = 0.0

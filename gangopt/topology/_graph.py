@@ -1,4 +1,4 @@
-"""Between networkx graphs and the raw tree: which graphs are clusters, each defect with its own message."""
+"""Conversion between networkx graphs and clusters, with a message for each defect of a graph."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def tree_from_graph(
     Raises
     ------
     InputError
-        It is no graph, a multigraph or empty; a label is no text; a level is missing or unknown; there is not
-        exactly one cluster node; an edge joins wrong levels; a node has no parent or several; a machine has GPUs
-        both in slots and beside them, or no capacities.
+        If it is not a graph, a multigraph or empty, a label is not text, a level is missing or unknown, there is not
+        exactly one cluster node, an edge joins wrong levels, a node has no parent or several, or a machine has no
+        capacities or GPUs both in slots and outside of them.
     """
     for attribute in (level, gpu_type, bandwidth, *([capacities] if isinstance(capacities, str) else [])):
         _checks.label(attribute, "an attribute name")
@@ -68,27 +68,27 @@ def tree_from_graph(
 
 def _check_columns(capacities: object) -> None:
     if not isinstance(capacities, Mapping):
-        raise InputError(f"capacities is {shown(capacities)}; it must be an attribute name, or a mapping to such names")
+        raise InputError(f"capacities must be an attribute name, or a mapping to such names (got {shown(capacities)})")
     for resource, attribute in capacities.items():
         _checks.label(attribute, f"the attribute name of capacity {shown(resource)}")
 
 
 def _simple_graph(graph: object) -> nx.Graph:
     if not isinstance(graph, nx.Graph):
-        raise InputError(f"{shown(graph)} is a {type(graph).__name__}; a networkx Graph or DiGraph is needed")
+        raise InputError(f"graph must be a networkx Graph or DiGraph (got {shown(graph)})")
     if graph.is_multigraph():
-        raise InputError("the graph is a multigraph; a Graph or DiGraph with one edge between two nodes is needed")
+        raise InputError("graph must be a Graph or DiGraph with at most one edge between two nodes (got a multigraph)")
     if not len(graph):
-        raise InputError("the graph is empty; it must have a cluster, a rack and a machine at least")
+        raise InputError("the graph is empty; it must have at least a cluster, a rack and a machine")
     return graph
 
 
 def _with_text_labels(graph: nx.Graph) -> nx.Graph:
-    """Return the graph with text in place of whole numbers, with which networkx's own generators label nodes."""
+    """Return the graph with text labels instead of the integers that networkx's generators use."""
     texts = {node: text for node in graph if (text := _checks.number_label(node)) is not None}
     for node, text in texts.items():
         if text in graph:
-            raise InputError(f"label {shown(node)} and label {shown(text)} are both used; they are one label as text")
+            raise InputError(f"labels {shown(node)} and {shown(text)} must not both be used, they are equal as text")
     return nx.relabel_nodes(graph, texts) if texts else graph
 
 
@@ -101,7 +101,7 @@ def _levels(graph: nx.Graph, attribute: str) -> dict[str, str]:
             raise InputError(f"node {shown(node)} has no {shown(attribute)}; it must be one of {', '.join(LEVELS)}")
         if not isinstance(value, str) or value not in _DEPTH:
             raise InputError(
-                f"node {shown(node)}: {shown(attribute)} is {shown(value)}; it must be one of {', '.join(LEVELS)}"
+                f"node {shown(node)}: {shown(attribute)} must be one of {', '.join(LEVELS)} (got {shown(value)})"
             )
         levels[node] = value
     return levels
@@ -115,7 +115,7 @@ def _check_root(levels: dict[str, str]) -> None:
 
 
 def _parents(graph: nx.Graph, levels: dict[str, str]) -> dict[str, str]:
-    """Map each node to its parent; edges of an undirected graph are turned downwards by level."""
+    """Map each node to its parent; edges of an undirected graph are directed from wider to narrower levels."""
     parents: dict[str, str] = {}
     for edge in graph.edges():
         parent, child = edge
@@ -139,26 +139,26 @@ def _check_edge(parent: str, above: str, child: str, below: str) -> None:
     if step == 0:
         raise InputError(f"{edge} joins two nodes of one level; a tree edge goes one level down")
     if step > 1 and (above, below) != ("machine", "gpu"):
-        raise InputError(f"{edge} skips a level; a {below} must sit under a {LEVELS[_DEPTH[below] - 1]}")
+        raise InputError(f"{edge} skips a level; the parent of a {below} must be a {LEVELS[_DEPTH[below] - 1]}")
 
 
 def _check_parents(levels: dict[str, str], parents: dict[str, str]) -> None:
     for node, level in levels.items():
         if level != "cluster" and node not in parents:
-            needed = LEVELS[_DEPTH[level] - 1]
-            raise InputError(f"node {shown(node)} ({level}) has no parent; it must sit under a {needed}")
+            above = LEVELS[_DEPTH[level] - 1]
+            raise InputError(f"node {shown(node)} ({level}) has no parent; it must have a {above} as parent")
     with_slots = {parents[node] for node, level in levels.items() if level == "slot"}
     for node, level in levels.items():
         if level == "gpu" and parents[node] in with_slots:
             machine = parents[node]
             raise InputError(
-                f"machine {shown(machine)} has slots, but GPU {shown(node)} sits beside them; put it in one"
+                f"machine {shown(machine)} has slots, but GPU {shown(node)} is outside of them; put it into a slot"
             )
 
 
 @dataclass(frozen=True)
 class _Attributes:
-    """Where a graph keeps the values of its nodes and edges."""
+    """Names of the attributes that hold the values of nodes and edges."""
 
     capacities: str | Mapping[str, str]
     gpu_type: str
@@ -175,7 +175,7 @@ class _Attributes:
         for resource, attribute in self.capacities.items():
             if attribute not in data:
                 raise InputError(
-                    f"machine {shown(machine)} has no {shown(attribute)}; it must have it as capacity {shown(resource)}"
+                    f"machine {shown(machine)} has no {shown(attribute)}, which holds the capacity {shown(resource)}"
                 )
         return {resource: data[attribute] for resource, attribute in self.capacities.items()}
 

@@ -1,4 +1,4 @@
-"""Machine groups: the short way to describe a cluster of a few kinds of machine."""
+"""Machine groups: short descriptions of clusters with a few kinds of machines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from gangopt.base.errors import InputError
 from gangopt.topology import _checks
+from gangopt.topology._checks import shown
 from gangopt.topology._tree import RawTree
 
 __all__ = ["MachineGroup", "tree_from_groups"]
@@ -25,23 +26,23 @@ class MachineGroup:
     count : int
         Number of machines, at least 1.
     gpus : int
-        GPUs in each machine; 0 is a CPU-only machine.
+        GPUs in each machine; 0 for a CPU-only machine.
     slots : int or sequence of int
-        Number of equal slots that share the GPUs (it must divide ``gpus``), or the GPUs in each slot.
+        Number of equal slots (it must divide ``gpus``), or the GPUs in each slot.
     capacities : mapping of str to float
-        Amount of each resource in one machine: ``cpu`` in cores, ``memory`` in GB, others in the unit that
-        the user chooses. ``gpu`` follows from ``gpus`` and may be left out.
+        Amount of each resource in one machine: ``cpu`` in cores, ``memory`` in GB, others in the user's unit. ``gpu``
+        follows from ``gpus`` and may be omitted.
     gpu_type : str, optional
-        Type of the GPUs; None is unknown.
+        Type of the GPUs; None if unknown.
     name : str
-        Prefix of the machine labels; groups with the same name are numbered on.
+        Prefix of the machine labels; groups of one name are numbered consecutively.
     bandwidth, slot_bandwidth, gpu_bandwidth : float, optional
-        Gb/s of the edge from rack to machine, machine to slot, slot to GPU; None is unknown.
+        Gb/s of the edge from rack to machine, machine to slot, slot to GPU; None if unknown.
 
     Raises
     ------
     InputError
-        A number is not whole or too small, or the slots do not hold exactly ``gpus`` GPUs.
+        If a number is not an integer or too small, or the slots do not hold exactly ``gpus`` GPUs.
     """
 
     count: int
@@ -60,7 +61,7 @@ class MachineGroup:
         _checks.label(self.name, "MachineGroup: name")
         sizes = self.slot_sizes
         if sum(sizes) != self.gpus:
-            raise InputError(f"MachineGroup: slots {_checks.shown(self.slots)} do not hold gpus {self.gpus} exactly")
+            raise InputError(f"MachineGroup: slots must hold exactly {self.gpus} GPUs (got {shown(self.slots)})")
 
     @property
     def slot_sizes(self) -> tuple[int, ...]:
@@ -76,18 +77,18 @@ def tree_from_groups(
     machines_per_rack: int | Sequence[int] | None,
     rack_bandwidth: float | None,
 ) -> RawTree:
-    """Return the raw tree of the groups, machines numbered in order and put rack after rack."""
+    """Return the raw tree of the groups, with machines numbered in order and racks filled one after the other."""
     if not isinstance(groups, Sequence):
-        raise InputError(f"groups are {_checks.shown(groups)}; they must be a list of MachineGroup")
+        raise InputError(f"groups must be a list of MachineGroup (got {shown(groups)})")
     for i, group in enumerate(groups):
         if not isinstance(group, MachineGroup):
-            raise InputError(f"groups[{i}] is {_checks.shown(group)}; it must be a MachineGroup")
+            raise InputError(f"groups[{i}] must be a MachineGroup (got {shown(group)})")
     if not groups:
-        raise InputError("groups are empty; a cluster needs at least one machine")
+        raise InputError("groups must not be empty")
     machines = sum(group.count for group in groups)
     nodes = sum(group.count * (1 + len(group.slot_sizes) + group.gpus) for group in groups)
     if nodes > _checks.LARGEST_CLUSTER:
-        raise InputError(f"the cluster would have {nodes} nodes; at most {_checks.LARGEST_CLUSTER} are allowed")
+        raise InputError(f"the cluster must have at most {_checks.LARGEST_CLUSTER:,} nodes (got {nodes})")
     tree = RawTree(root="cluster")
     rack_of: list[int] = []
     for size in _rack_sizes(machines, machines_per_rack):
@@ -112,7 +113,7 @@ def _rack_sizes(machines: int, machines_per_rack: int | Sequence[int] | None) ->
     if _is_list(machines_per_rack):
         sizes = [_checks.count(size, f"machines_per_rack[{i}]", least=1) for i, size in enumerate(machines_per_rack)]
         if sum(sizes) != machines:
-            raise InputError(f"machines_per_rack adds up to {sum(sizes)}, but the groups have {machines} machines")
+            raise InputError(f"machines_per_rack must sum to the {machines} machines of the groups (got {sum(sizes)})")
         return sizes
     full = _checks.count(machines_per_rack, "machines_per_rack", least=1)
     return [min(full, machines - start) for start in range(0, machines, full)]

@@ -1,4 +1,4 @@
-"""Locality of a set of GPUs, and the slowdown that it costs."""
+"""Locality of a set of GPUs, and the slowdown by locality."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gangopt.topology._cluster import Cluster
 __all__ = ["LOCALITIES", "PRIORS", "Slowdown", "SlowdownTable", "locality"]
 
 LOCALITIES = ("slot", "machine", "rack", "cluster")
-"""The localities, narrowest first; each is the level of the node that holds the whole set."""
+"""The localities, narrowest first; each is the level of the node that contains the whole set."""
 
 
 def locality(cluster: Cluster, gpus: Iterable[int | str]) -> str:
-    """Return the narrowest level of which a single node holds all of the GPUs.
+    """Return the narrowest level at which a single node contains all of the GPUs.
 
     ``slot`` is within one slot, ``machine`` across slots of one machine, ``rack`` across machines of one rack
     (cross-machine), ``cluster`` across racks (cross-rack). One GPU alone is ``slot``.
@@ -27,18 +27,18 @@ def locality(cluster: Cluster, gpus: Iterable[int | str]) -> str:
     Parameters
     ----------
     cluster : Cluster
-        Cluster.
+        The cluster.
     gpus : iterable of int or str
-        GPU indices or labels; the order does not matter, nor that one comes twice.
+        GPU indices or labels in any order; repetitions do not matter.
 
     Raises
     ------
     InputError
-        The set is empty, or a GPU is not of the cluster.
+        If the set is empty, or a GPU is not in the cluster.
     """
     ids = cluster.gpu_ids(gpus)
     if not len(ids):
-        raise InputError("the set of GPUs is empty; locality needs at least one GPU")
+        raise InputError("the set of GPUs must not be empty")
     for level, node_of in (("slot", cluster.gpu_slot), ("machine", cluster.gpu_machine), ("rack", cluster.gpu_rack)):
         nodes = node_of[ids]
         if np.all(nodes == nodes[0]):
@@ -48,20 +48,20 @@ def locality(cluster: Cluster, gpus: Iterable[int | str]) -> str:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """The slowdown S of a job by locality: step time at a locality over the undisturbed step time.
+    """The slowdown S of a job by locality: step time at a locality divided by the undisturbed step time.
 
-    S multiplies the time of a step: 1 is no loss, 1.3 is 30 % longer. The defaults are the priors of THEMIS.
+    A slowdown of 1 is no loss, 1.3 makes steps 30 % longer. The defaults are the priors of THEMIS.
 
     Attributes
     ----------
     slot, machine, rack, cluster : float
-        S at each locality, finite and above 0. Measured values may be below 1 (some models ran faster spread
-        out) and need not grow with the locality; see `is_monotone`.
+        S at each locality, finite and above 0. Measured values may be below 1 (some models run faster when spread)
+        and need not increase with the locality; see `is_monotone`.
 
     Raises
     ------
     InputError
-        A value is not a finite number above 0.
+        If a value is not a finite number above 0.
 
     References
     ----------
@@ -80,29 +80,29 @@ class Slowdown:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether S never falls from a locality to the next wider one, which some formulations need."""
+        """Whether S never decreases from a locality to the next wider one, as some formulations require."""
         return self.slot <= self.machine <= self.rack <= self.cluster
 
     def at(self, level: str) -> float:
-        """Return S at a locality; InputError if ``level`` is none of `LOCALITIES`."""
+        """Return S at a locality of `LOCALITIES`, or raise InputError."""
         if level not in LOCALITIES:
             raise unknown("locality", str(level), list(LOCALITIES))
         return float(getattr(self, level))
 
     def of(self, cluster: Cluster, gpus: Iterable[int | str]) -> float:
-        """Return S(G) of a set of GPUs; see `locality` for what it raises."""
+        """Return S of a set of GPUs; raises as `locality` does."""
         return self.at(locality(cluster, gpus))
 
     def measured(self, values: Mapping[str, float]) -> Slowdown:
-        """Return this slowdown with measured values in place of its own at the localities they name.
+        """Return a copy of this slowdown with measured values at the given localities.
 
         Raises
         ------
         InputError
-            A locality is unknown, or a value is not a finite number above 0.
+            If a locality is unknown, or a value is not a finite number above 0.
         """
         if not isinstance(values, Mapping):
-            raise InputError(f"measured slowdowns are {_checks.shown(values)}; they must be a mapping from locality")
+            raise InputError(f"measured slowdowns must be a mapping from locality (got {_checks.shown(values)})")
         for level in values:
             if level not in LOCALITIES:
                 raise unknown("locality", str(level), list(LOCALITIES))
@@ -120,15 +120,15 @@ class SlowdownTable:
     Attributes
     ----------
     models : mapping of str to Slowdown or mapping of str to float, optional
-        For each model its slowdown, or measured values by
-        locality that replace those of ``default`` (those of `PRIORS` if that is None).
+        Slowdown of each model, or measured values by locality that replace those of ``default`` (of `PRIORS` if that
+        is None).
     default : Slowdown, optional
-        For the models that are not in the table; None makes them an error.
+        Slowdown of the models that are not in the table; None makes them an error.
 
     Raises
     ------
     InputError
-        A model's name is not text, or its values are not in range.
+        If the name of a model is not text, or a value is out of range.
     """
 
     models: Mapping[str, Slowdown | Mapping[str, float]] = field(default_factory=dict)
@@ -136,9 +136,9 @@ class SlowdownTable:
 
     def __post_init__(self) -> None:
         if not isinstance(self.models, Mapping):
-            raise InputError(f"models are {_checks.shown(self.models)}; they must be a mapping from model to slowdown")
+            raise InputError(f"models must be a mapping from model to slowdown (got {_checks.shown(self.models)})")
         if not isinstance(self.default, Slowdown | None):
-            raise InputError(f"default is {_checks.shown(self.default)}; it must be a Slowdown or None")
+            raise InputError(f"default must be a Slowdown or None (got {_checks.shown(self.default)})")
         rows: dict[str, Slowdown] = {}
         for model, row in self.models.items():
             _checks.label(model, "a model's name")
@@ -149,7 +149,7 @@ class SlowdownTable:
         object.__setattr__(self, "models", rows)
 
     def of(self, model: str) -> Slowdown:
-        """Return the slowdown of a model; InputError with near matches if it is unknown and there is no default."""
+        """Return the slowdown of a model, or raise InputError if it is unknown and there is no default."""
         row = self.models.get(model, self.default)
         if not isinstance(row, Slowdown):
             raise unknown("model", str(model), sorted(self.models))

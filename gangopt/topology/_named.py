@@ -1,4 +1,4 @@
-"""Clusters by name, each with its source, and clusters from files."""
+"""Named clusters, each with its source, and clusters from files."""
 
 from __future__ import annotations
 
@@ -104,12 +104,12 @@ def cluster_names(pattern: str = "*") -> list[str]:
 
 
 def named_cluster(name: str) -> Cluster:
-    """Return the named cluster; its source and what the source leaves open are in the annotations.
+    """Return the named cluster; its annotations hold the source and the gaps of the source.
 
     Raises
     ------
     InputError
-        There is no cluster of this name; the message gives near matches.
+        If there is no cluster of this name; the message gives near matches.
     """
     if not isinstance(name, str) or name not in _BUILDERS:
         raise unknown(
@@ -124,17 +124,17 @@ def load_cluster(name_or_path: str | os.PathLike[str]) -> Cluster:
     Parameters
     ----------
     name_or_path : str or path
-        A name of `cluster_names`, which comes first; else a path. Text counts as a path if it ends in
-        ``.json``, has a directory part or exists. A path object is always a path.
+        A name of `cluster_names`, which takes precedence, or a path. Text counts as a path if it ends in ``.json``,
+        has a directory part or exists. A path object is always a path.
 
     Raises
     ------
     InputError
-        There is neither such a name nor such a file, or the file is no cluster; the message names the file and the
-        field.
+        If there is neither such a name nor such a file, or the file is not a cluster; the message names the file and
+        the field.
     """
     if not isinstance(name_or_path, str | os.PathLike):
-        raise InputError(f"{_checks.shown(name_or_path)} is neither the name of a cluster nor a path")
+        raise InputError(f"a cluster must be given by name or path (got {_checks.shown(name_or_path)})")
     if isinstance(name_or_path, str):
         is_path = name_or_path.endswith(".json") or os.sep in name_or_path or _exists(name_or_path)
         if name_or_path in _BUILDERS or not is_path:
@@ -153,16 +153,16 @@ def save_cluster(cluster: Cluster, path: str | os.PathLike[str], *, edges: str =
     Parameters
     ----------
     cluster : Cluster
-        Cluster.
+        The cluster.
     path : str or path
-        File to write; it appears whole or not at all.
+        File to write; it is written completely or not at all.
     edges : {"edges", "links"}
         Key of the list of edges; see `Cluster.to_node_link`.
 
     Raises
     ------
     InputError
-        The file cannot be written.
+        If the file cannot be written.
     """
     jsonfile.write_json(path, cluster.to_node_link(edges=edges))
 

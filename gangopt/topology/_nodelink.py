@@ -1,4 +1,4 @@
-"""Node-link JSON data: what networkx writes for a graph, checked before a graph is made of it."""
+"""Node-link JSON data of networkx, checked before a graph is built."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _NODE_FIELDS = {"id", "level"}
 _MACHINE_FIELDS = {"id", "level", "capacities", "gpu_type"}
 
 
-def node_link_of(cluster: ClusterFields, edges: str) -> dict[str, Any]:
-    """Return the node-link data of a cluster; unknown GPU types and bandwidths are left out."""
+def node_link_of(cluster: Cluster, edges: str) -> dict[str, Any]:
+    """Return the node-link data of a cluster without unknown GPU types and bandwidths."""
     if edges not in _EDGE_KEYS:
-        raise InputError(f"edges is {shown(edges)}; it must be 'edges' or 'links'")
+        raise InputError(f"edges must be 'edges' or 'links' (got {shown(edges)})")
     graph = graph_of(cluster)
     head = {"format": FORMAT, "version": VERSION}
     head |= {key: word for key, word in graph.graph.items() if word}
@@ -46,9 +46,9 @@ def graph_from_node_link(data: object) -> nx.Graph:
     Raises
     ------
     InputError
-        The data are no object with ``nodes`` and one of ``edges`` and ``links``; a node or edge is no object, or
-        lacks its id or an end; an id comes twice; an edge comes twice or names an unknown node; the version is
-        another; a field is unknown in a file of the format gangopt-cluster.
+        If the data are not an object with ``nodes`` and one of ``edges`` and ``links``, a node or edge is not an object
+        or lacks its id or an end, an id or an edge is repeated, an edge names an unknown node, or a file of the format
+        gangopt-cluster has another version or an unknown field.
     """
     top = _mapping(data, "the file")
     head = _mapping(top.get("graph", {}), "graph")
@@ -58,23 +58,23 @@ def graph_from_node_link(data: object) -> nx.Graph:
         _refuse_unknown(top, _TOP_FIELDS, "the file")
         _refuse_unknown(head, _GRAPH_FIELDS, "graph")
     if _flag(top, "multigraph"):
-        raise InputError("multigraph is true; a cluster has one edge between two nodes")
+        raise InputError("multigraph must be false (got true)")
     graph = nx.DiGraph() if _flag(top, "directed") else nx.Graph()
     graph.graph.update(head)
     _add_nodes(graph, _list(top, "nodes"), strict)
     keys = [key for key in _EDGE_KEYS if key in top]
     if len(keys) != 1:
-        raise InputError(f"{'both' if keys else 'neither'} of 'edges' and 'links' found; exactly one must be there")
+        raise InputError(f"exactly one of 'edges' and 'links' must be present (got {'both' if keys else 'neither'})")
     _add_edges(graph, _list(top, keys[0]), keys[0], strict)
     return graph
 
 
 def _check_format(head: Mapping[str, Any]) -> None:
     if head["format"] != FORMAT:
-        raise InputError(f"graph.format is {shown(head['format'])}; it must be {FORMAT!r}")
+        raise InputError(f"graph.format must be {FORMAT!r} (got {shown(head['format'])})")
     version = head.get("version")
     if version != VERSION or isinstance(version, bool):
-        raise InputError(f"graph.version is {shown(version)}; this release reads version {VERSION}")
+        raise InputError(f"graph.version must be {VERSION} (got {shown(version)})")
 
 
 def _add_nodes(graph: nx.Graph, rows: list[Any], strict: bool) -> None:
@@ -85,7 +85,7 @@ def _add_nodes(graph: nx.Graph, rows: list[Any], strict: bool) -> None:
             _refuse_unknown(node, fields, f"nodes[{i}]")
         label = _label(node, "id", f"nodes[{i}]")
         if label in graph:
-            raise InputError(f"nodes[{i}].id is {shown(label)}, which an earlier node has; ids must differ")
+            raise InputError(f"nodes[{i}]: duplicate id {shown(label)}")
         del node["id"]
         graph.add_nodes_from([(label, node)])
 
@@ -99,10 +99,10 @@ def _add_edges(graph: nx.Graph, rows: list[Any], key: str, strict: bool) -> None
         ends = [_label(edge, end, where) for end in ("source", "target")]
         for end, label in zip(("source", "target"), ends, strict=True):
             if label not in graph:
-                raise InputError(f"{where}.{end} is {shown(label)}, which is the id of no node")
+                raise InputError(f"{where}.{end}: unknown node {shown(label)}")
             del edge[end]
         if graph.has_edge(*ends):
-            raise InputError(f"{where} joins {shown(ends[0])} and {shown(ends[1])} a second time")
+            raise InputError(f"{where}: duplicate edge between {shown(ends[0])} and {shown(ends[1])}")
         graph.add_edges_from([(*ends, edge)])
 
 
@@ -112,13 +112,13 @@ def _label(row: Mapping[str, Any], field: str, where: str) -> str:
     number = number_label(row[field])
     value = row[field] if number is None else number
     if not isinstance(value, str):
-        raise InputError(f"{where}.{field} is {shown(value)}; it must be text or a whole number")
+        raise InputError(f"{where}.{field} must be text or an integer (got {shown(value)})")
     return value
 
 
 def _mapping(value: object, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InputError(f"{where} is {shown(value)}; it must be a JSON object")
+        raise InputError(f"{where} must be a JSON object (got {shown(value)})")
     return value
 
 
@@ -126,18 +126,18 @@ def _list(top: Mapping[str, Any], key: str) -> list[Any]:
     if key not in top:
         raise InputError(f"{key!r} is missing; node-link data must have it")
     if not isinstance(top[key], list):
-        raise InputError(f"{key} is {shown(top[key])}; it must be a list")
+        raise InputError(f"{key} must be a list (got {shown(top[key])})")
     return list(top[key])
 
 
 def _flag(top: Mapping[str, Any], key: str) -> bool:
     value = top.get(key, False)
     if not isinstance(value, bool):
-        raise InputError(f"{key} is {shown(value)}; it must be true or false")
+        raise InputError(f"{key} must be true or false (got {shown(value)})")
     return value
 
 
 def _refuse_unknown(row: Mapping[str, Any], known: set[str], where: str) -> None:
     for key in row:
         if key not in known:
-            raise InputError(f"{where} has the unknown field {shown(key)}; known are {', '.join(sorted(known))}")
+            raise InputError(f"{where}: unknown field {shown(key)}; known: {', '.join(sorted(known))}")

@@ -1,4 +1,4 @@
-"""A picture of racks, machines and GPUs, coloured by owner. Loads matplotlib when drawn, never pyplot."""
+"""Plot of racks, machines and GPUs, coloured by owner; matplotlib (not pyplot) is imported when it is drawn."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ _FREE: Colour = (1.0, 1.0, 1.0)
 
 
 def draw(cluster: Cluster, owners: Owners | None = None, ax: Axes | None = None) -> Figure | SubFigure:
-    """Return a figure of the cluster: a frame a rack, a box a machine, a square a GPU in the colour of its owner.
+    """Return a plot of the cluster: racks are frames, machines boxes, and GPUs squares in the colour of their owners.
 
-    GPUs of one slot touch, slots are apart. A CPU-only machine is a hatched box. Colours follow from the
-    owners in label order, so the same owners give the same picture. Legible for up to some hundreds of machines;
-    labels are left out above 60 machines or racks, legend entries above 24 owners.
+    GPUs of one slot touch each other, slots do not. A CPU-only machine is a hatched box. Colours depend only on the
+    owners in label order. The plot is legible for up to a few hundred machines; labels are omitted above 60 machines
+    or racks, legend entries above 24 owners.
 
     Parameters
     ----------
     cluster : Cluster
-        Cluster.
+        The cluster.
     owners : Owners or None, optional
-        Sequence of (str or None), or mapping, optional Owner of each GPU in index order, as `FreeState.gpu_owners`,
-        or by GPU index or label (GPUs left out are free). None is free.
+        Owner of each GPU in index order, e.g. `FreeState.gpu_owners`, or a mapping from GPU index or label to owner;
+        omitted GPUs and GPUs with None are free.
     ax : Axes or None, optional
-        Matplotlib Axes, optional Where to draw; by default a new figure of fitting size.
+        Axes to draw on; default: a new figure of suitable size.
 
     Raises
     ------
     InputError
-        ``owners`` has another length than the GPUs, names an unknown GPU, or holds an owner that is no text.
+        If ``owners`` has a wrong length, names an unknown GPU, or holds an owner that is not text.
     """
     from matplotlib.figure import Figure as NewFigure
 
@@ -88,7 +88,7 @@ def _owner_list(cluster: Cluster, owners: Owners | None) -> list[str | None]:
         for gpu, owner in zip(cluster.gpu_ids(owners), owners.values(), strict=True):
             found[gpu] = owner
     elif isinstance(owners, str) or not isinstance(owners, Sized) or len(owners) != len(found):
-        raise InputError(f"owners are {shown(owners)}; they must be one owner or None for each of {len(found)} GPUs")
+        raise InputError(f"owners must be one owner or None for each of {len(found)} GPUs (got {shown(owners)})")
     else:
         found = list(owners)
     for gpu, owner in enumerate(found):
@@ -98,7 +98,7 @@ def _owner_list(cluster: Cluster, owners: Owners | None) -> list[str | None]:
 
 
 def _colour(number: int, total: int) -> Colour:
-    """Return a colour: hues spread evenly, neighbours in the order set apart by turns of lightness."""
+    """Return a colour with evenly spread hue; lightness alternates so that neighbours differ."""
     red, green, blue = colorsys.hls_to_rgb(number / max(total, 3), (0.5, 0.7, 0.36)[number % 3], 0.75)
     return (red, green, blue)
 
@@ -118,7 +118,7 @@ class _Box:
 
 
 class _Plan:
-    """Where everything goes: racks on shelves, machines of a rack in columns, GPUs of a machine in a row."""
+    """Layout of the plot: racks on shelves, machines of a rack in columns, GPUs of a machine in a row."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.labelled = len(cluster.machines) <= _MOST_MACHINE_LABELS
@@ -215,7 +215,7 @@ def _label(ax: Axes, cluster: Cluster, plan: _Plan) -> None:
 
 
 def _short(label: str) -> str:
-    """Return a label cut to fit, with the dollar signs escaped that would start mathematics."""
+    """Return a shortened label with dollar signs escaped, which would start mathematics."""
     cut = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
     return cut.replace("$", r"\$")
 

@@ -1,4 +1,4 @@
-"""A networkx graph whose attributes cannot be changed either, which `networkx.freeze` leaves open."""
+"""Networkx graphs with read-only attributes, which `networkx.freeze` does not provide."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["ReadOnlyDict", "frozen"]
 
 
 class ReadOnlyDict(dict[str, Any]):
-    """A dict that cannot be changed; copies of it, also by `copy.deepcopy` and pickle, are plain dicts that can."""
+    """A read-only dict; copies of it, including those of `copy.deepcopy` and pickle, are plain dicts."""
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise TypeError("the graph of a cluster is read-only; graph.copy() makes a copy, whose attributes can be set")
+        raise TypeError("the graph of a cluster is read-only; use graph.copy() to change it")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse
 
     def copy(self) -> dict[str, Any]:
-        """Return a plain dict in which nothing is read-only."""
+        """Return a deep copy that is not read-only."""
         return copy.deepcopy(self)
 
     def __copy__(self) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def frozen(graph: nx.DiGraph) -> nx.DiGraph:
     Parameters
     ----------
     graph : networkx.DiGraph
-        Whose attributes are plain values, or dicts of such.
+        A graph with attributes that are plain values, or dicts of these.
 
     Returns
     -------

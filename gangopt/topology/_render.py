@@ -1,4 +1,4 @@
-"""A cluster in a few lines of text, and its totals."""
+"""Text rendering of a cluster, and its totals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from gangopt.base.types import Floats
 from gangopt.topology._checks import natural_key, tidy
 from gangopt.topology._cluster import Cluster
 from gangopt.topology._symmetry import machine_classes, rack_classes
@@ -21,16 +19,16 @@ _UNITS = {"memory": " GB"}
 
 @dataclass(frozen=True)
 class Totals:
-    """What a cluster holds in all.
+    """Totals of a cluster.
 
     Attributes
     ----------
     racks, machines, slots, gpus : int
         Counts.
     gpus_by_type : dict of str to int
-        GPUs of each type in the order of the types' names; those of unknown type under ``unknown type``.
+        Number of GPUs of each type in alphabetical order; ``unknown type`` if the type is unknown.
     capacities : dict of str to int or float
-        Dict of str to (int or float) Sum of each resource over the machines, in the unit of the capacities.
+        Sum of each resource over the machines, in the unit of the capacities.
     """
 
     racks: int
@@ -59,10 +57,10 @@ def totals(cluster: Cluster) -> Totals:
 
 
 def render(cluster: Cluster) -> str:
-    """Return the tree as compact text: equal racks, and equal machines of a rack, are one line with a count.
+    """Return the tree as compact text with one line for all equal racks and for all equal machines of a rack.
 
-    Equal means of one class of `rack_classes` and `machine_classes`. The text ends with the annotations, and has
-    no final newline.
+    Racks and machines are equal if they are in one class of `rack_classes` or `machine_classes`. The text ends with
+    the annotations, without a final newline.
     """
     whole = totals(cluster)
     gpus = ", ".join(f"{count} {gpu_type}" for gpu_type, count in whole.gpus_by_type.items())
@@ -84,7 +82,7 @@ def render(cluster: Cluster) -> str:
 
 
 def _rack_lines(cluster: Cluster, racks: tuple[int, ...], kinds: list[tuple[int, ...]]) -> list[str]:
-    """Return the lines of a class of racks, described by the kinds of machine of its first one."""
+    """Return the lines of a class of racks, described by the kinds of machines of its first rack."""
     many = f"{len(racks)} x " if len(racks) > 1 else ""
     network = _links(cluster.rack_bandwidth[list(racks[:1])], "uplink")
     head = f"  {many}rack {_span(cluster.racks, racks)}" + (f" ({network})" if network else "") + ":"
@@ -96,7 +94,7 @@ def _rack_lines(cluster: Cluster, racks: tuple[int, ...], kinds: list[tuple[int,
 
 
 def _machine(cluster: Cluster, machine: int) -> str:
-    """Return what one machine is made of, as ``8 GPUs: 4 slots x 2, P100; cpu 16, memory 80 GB``."""
+    """Return the description of one machine, e.g. ``8 GPUs: 4 slots x 2, P100; cpu 16, memory 80 GB``."""
     gpus = int(cluster.gpus_per_machine[machine])
     slots = list(cluster.machine_slots(machine))
     words = _count(gpus, "GPU") if gpus else "no GPU"
@@ -123,8 +121,8 @@ def _amounts(resources: Sequence[str], values: Sequence[float]) -> str:
     return ", ".join(f"{key} {tidy(value)}{_UNITS.get(key, '')}" for key, value in pairs if key != "gpu" and value)
 
 
-def _links(bandwidths: npt.NDArray[np.float64], kind: str) -> str:
-    """Return the known bandwidths in words, as ``slot 64 Gb/s`` or ``slot 64 to 128 Gb/s``."""
+def _links(bandwidths: Floats, kind: str) -> str:
+    """Return the known bandwidths as text, e.g. ``slot 64 Gb/s`` or ``slot 64 to 128 Gb/s``."""
     known = [value for value in bandwidths.tolist() if not math.isnan(value)]
     if not known:
         return ""

@@ -1,4 +1,4 @@
-"""JSON Schema of cluster files: what a file of the format gangopt-cluster may hold, apart from being a tree."""
+"""JSON Schema of cluster files in the format gangopt-cluster."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LABEL = {"anyOf": [{"type": "string", "minLength": 1}, {"type": "integer"}]}
 def cluster_schema() -> dict[str, Any]:
     """Return the JSON Schema of the files that `save_cluster` writes and `load_cluster` reads.
 
-    Files of networkx without `graph.format` may hold further fields, which are passed over; that the nodes form a tree
-    of the levels is checked by `load_cluster` alone.
+    Files of networkx without `graph.format` may hold further fields, which are ignored. Only `load_cluster` checks
+    that the nodes form a tree of the levels.
 
     Returns
     -------
     dict
-        Draft 2020-12.
+        A schema of draft 2020-12.
     """
     edges = {"type": "array", "items": {"$ref": "#/$defs/edge"}, "description": "from every parent to its children"}
     return {
@@ -58,8 +58,8 @@ def _head() -> dict[str, Any]:
             "format": {"const": FORMAT},
             "version": {"const": VERSION, "description": "version of the file format"},
             "name": {"type": "string", "description": "name of the cluster"},
-            "description": {"type": "string", "description": "one sentence for people"},
-            "source": {"type": "string", "description": "where the numbers come from"},
+            "description": {"type": "string", "description": "one-sentence description"},
+            "source": {"type": "string", "description": "origin of the numbers"},
         },
         "required": ["format", "version"],
         "additionalProperties": False,
@@ -86,7 +86,7 @@ def _machine() -> dict[str, Any]:
                 "additionalProperties": {"type": "number", "minimum": 0, "maximum": LARGEST_AMOUNT},
                 "description": "amount of each resource: cpu in cores, memory in GB, any other in your unit",
             },
-            "gpu_type": {"type": ["string", "null"], "minLength": 1, "description": "type of its GPUs, as V100"},
+            "gpu_type": {"type": ["string", "null"], "minLength": 1, "description": "type of its GPUs, e.g. V100"},
         },
         "required": ["id", "level", "capacities"],
         "additionalProperties": False,
@@ -103,7 +103,7 @@ def _edge() -> dict[str, Any]:
                 "type": ["number", "null"],
                 "exclusiveMinimum": 0,
                 "maximum": LARGEST_AMOUNT,
-                "description": "Gb/s; absent or null where it is not known",
+                "description": "Gb/s; absent or null if unknown",
             },
         },
         "required": ["source", "target"],

@@ -1,4 +1,4 @@
-"""Symmetry classes: which machines, and which racks, a formulation may treat as one kind."""
+"""Symmetry classes: machines and racks that a formulation may treat as one kind."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster
 from gangopt.topology._free import FreeState
@@ -28,41 +29,39 @@ def machine_classes(
 ) -> Classes:
     """Return the classes of interchangeable machines.
 
-    Machines are alike when capacities, GPU type, bandwidth of the edge above, and slot structure are equal
-    (the slots as a multiset, each with its bandwidth and its GPUs, these with their bandwidths), and, if given,
-    also the free amounts, which GPUs of each slot are free, and the extra load. Who holds a busy GPU does not
-    matter. How racks matter is said by ``across_racks``.
+    Machines are interchangeable if capacities, GPU type, bandwidth of the edge above, and slot structure are equal
+    (the slots as a multiset, each with its bandwidth and its GPUs, and these with their bandwidths), and, if given,
+    also the free amounts, the free GPUs of each slot, and the extra load. Owners of busy GPUs do not matter.
 
     Parameters
     ----------
     cluster : Cluster
-        Cluster.
+        The cluster.
     free : FreeState, optional
-        State of the same cluster; without it all resources count as free.
+        State of the same cluster; by default all resources are free.
     extra_load : array_like or None, optional
-        Array, shape (machines,) or (machines, k), optional Finite numbers that must be equal too, as the traffic on
-        each machine.
+        Finite numbers that must be equal, too, e.g. the traffic on each machine, shape (machines,) or (machines, k).
     across_racks : {"never", "equivalent", "always"}
-        ``never``: a class lies in one rack. Machines of a class may be permuted in any way and nothing else
-        moves: the safe choice for whatever looks at racks.
-        ``equivalent``: also machines of different racks, if the racks are of one class of `rack_classes`.
-        For any two machines of a class some symmetry of the whole tree exchanges them, but it moves their racks
-        as a whole: the machines of a class are alike one at a time, not independently of each other.
-        ``always``: racks are not looked at. Right only where they do not matter to the decision.
+        ``never``: a class lies in one rack. Machines of a class may be permuted in any way while nothing else moves;
+        this is safe for any problem in which racks matter.
+        ``equivalent``: a class may span racks of one class of `rack_classes`. Any two machines of a class are
+        exchanged by some symmetry of the whole tree, but it moves their racks as a whole: single machines of a class
+        are interchangeable, but not several of them independently of each other.
+        ``always``: racks are ignored; valid only for problems in which they do not matter.
 
     Returns
     -------
     tuple of tuples of int
-        Every machine index once; ascending in a class, classes by their least index.
+        Classes that partition the machine indices, each ascending, ordered by their smallest index.
 
     Raises
     ------
     InputError
-        ``free`` is of another cluster, ``extra_load`` has another shape or is not finite, or ``across_racks`` is
+        If ``free`` is of another cluster, ``extra_load`` has a wrong shape or is not finite, or ``across_racks`` is
         another word.
     """
     if across_racks not in _ACROSS:
-        raise InputError(f"across_racks is {shown(across_racks)}; it must be one of {', '.join(_ACROSS)}")
+        raise InputError(f"across_racks must be one of {', '.join(_ACROSS)} (got {shown(across_racks)})")
     kinds = _machine_kinds(cluster, free, extra_load)
     if across_racks == "never":
         return _grouped(list(zip(cluster.machine_rack.tolist(), kinds, strict=True)))
@@ -73,7 +72,7 @@ def machine_classes(
 
 
 def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: npt.ArrayLike | None = None) -> Classes:
-    """Return the classes of interchangeable racks: equal bandwidth above, and the same number of each kind of machine.
+    """Return the classes of racks with equal bandwidth above and equal numbers of each kind of machine.
 
     Parameters
     ----------
@@ -87,20 +86,20 @@ def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: np
     Returns
     -------
     tuple of tuples of int
-        Every rack index once; ascending in a class, classes by their least index.
+        Classes that partition the rack indices, each ascending, ordered by their smallest index.
 
     Raises
     ------
     InputError
-        As `machine_classes`.
+        As in `machine_classes`.
     """
     return _grouped(_rack_keys(cluster, _machine_kinds(cluster, free, extra_load)))
 
 
 def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.ArrayLike | None) -> list[int]:
-    """Return a number for each machine, equal where the machines are alike apart from their racks."""
+    """Return a number for each machine, equal for machines that are interchangeable apart from their racks."""
     if free is not None and (not isinstance(free, FreeState) or free.cluster != cluster):
-        raise InputError(f"free is {shown(free)}; it must be a FreeState of the cluster whose classes are asked")
+        raise InputError(f"free must be a FreeState of the same cluster (got {shown(free)})")
     columns = [cluster.capacities, cluster.machine_bandwidth]
     if free is not None:
         columns.append(free.free_capacities)
@@ -132,22 +131,22 @@ def _rack_keys(cluster: Cluster, kinds: list[int]) -> list[Hashable]:
     ]
 
 
-def _load(extra_load: npt.ArrayLike, machines: int) -> npt.NDArray[np.float64]:
+def _load(extra_load: npt.ArrayLike, machines: int) -> Floats:
     try:
         load = np.asarray(extra_load, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"extra_load is {shown(extra_load)}; it must be an array of numbers") from None
+        raise InputError(f"extra_load must be an array of numbers (got {shown(extra_load)})") from None
     if load.ndim not in (1, 2) or load.shape[0] != machines:
-        raise InputError(f"extra_load has shape {load.shape}; it must be ({machines},) or ({machines}, k)")
+        raise InputError(f"extra_load must have shape ({machines},) or ({machines}, k) (got {load.shape})")
     bad = np.argwhere(~np.isfinite(load))
     if len(bad):
         index = ", ".join(str(i) for i in bad[0])
-        raise InputError(f"extra_load[{index}] is {load[tuple(bad[0])]}; it must be finite")
+        raise InputError(f"extra_load[{index}] must be finite (got {load[tuple(bad[0])]})")
     return load
 
 
-def _row_keys(columns: Sequence[npt.NDArray[np.float64]]) -> list[bytes]:
-    """Return the bytes of each row; adding 0 makes -0 and 0 equal, and nan (unknown) equals itself."""
+def _row_keys(columns: Sequence[Floats]) -> list[bytes]:
+    """Return the bytes of each row, with -0 equal to 0, and nan (unknown) equal to itself."""
     table = np.column_stack(columns) + 0.0
     return [row.tobytes() for row in table]
 

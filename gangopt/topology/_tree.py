@@ -1,4 +1,4 @@
-"""The raw tree that every builder fills, and its conversion into the checked arrays of a Cluster."""
+"""The raw tree that every builder fills, and its conversion to the checked arrays of a Cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats, Ints
@@ -21,7 +20,7 @@ LEVELS = ("cluster", "rack", "machine", "slot", "gpu")
 
 @dataclass
 class Layer:
-    """The nodes of one level in any order: label, index of the parent one level up, Gb/s of the edge to it."""
+    """The nodes of one level in any order: label, index of the parent one level above, Gb/s of the edge to it."""
 
     labels: list[Any] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
@@ -37,7 +36,7 @@ class Layer:
 
 @dataclass
 class RawTree:
-    """A tree with the right levels whose labels, amounts and bandwidths are not yet checked."""
+    """A tree with the levels of a cluster, before labels, amounts and bandwidths are checked."""
 
     root: Any
     racks: Layer = field(default_factory=Layer)
@@ -77,16 +76,16 @@ class ClusterFields:
 
 
 def cluster_fields(tree: RawTree) -> dict[str, Any]:
-    """Check the values of a raw tree and return the fields of a Cluster, nodes in the stated order.
+    """Check the values of a raw tree and return the fields of a Cluster.
 
-    The order is by rack, then machine, then slot, each by label with runs of digits compared by value; it
-    does not depend on the order in which the nodes were added.
+    Nodes are ordered by rack, then machine, then slot, each by label with runs of digits compared by value,
+    regardless of the order in which they were added.
 
     Raises
     ------
     InputError
-        A label is not text or is used twice, a rack or slot is empty, an amount or bandwidth is not a number in
-        range, a capacity ``gpu`` differs from the number of GPUs, a GPU type has no GPU to describe.
+        If a label is not text or not unique, a rack or slot is empty, an amount or bandwidth is out of range, a
+        capacity ``gpu`` differs from the number of GPUs, or a machine without GPUs has a GPU type.
     """
     _check_labels(tree)
     _check_leaves(tree)
@@ -118,7 +117,7 @@ def _check_labels(tree: RawTree) -> None:
         for i, name in enumerate(layer.labels):
             checked = _checks.label(name, f"the label of {level} {i}")
             if checked in level_of:
-                raise InputError(f"label {_checks.shown(name)} is used twice, by a {level_of[checked]} and a {level}")
+                raise InputError(f"duplicate label {_checks.shown(name)}, of a {level_of[checked]} and a {level}")
             level_of[checked] = level
 
 
@@ -129,15 +128,15 @@ def _check_leaves(tree: RawTree) -> None:
         filled = set(child.parents)
         for i, name in enumerate(layer.labels):
             if i not in filled:
-                needed = "machine" if level == "rack" else "GPU"
-                raise InputError(f"{level} {_checks.shown(name)} is empty; it must hold at least one {needed}")
+                part = "machine" if level == "rack" else "GPU"
+                raise InputError(f"{level} {_checks.shown(name)} is empty; it must hold at least one {part}")
 
 
 def _order(labels: list[str], parents: list[int]) -> list[int]:
     return sorted(range(len(labels)), key=lambda i: (parents[i], _checks.natural_key(labels[i])))
 
 
-def _bandwidths(level: str, layer: Layer, order: list[int]) -> npt.NDArray[np.float64]:
+def _bandwidths(level: str, layer: Layer, order: list[int]) -> Floats:
     values = np.full(len(order), np.nan)
     for new, old in enumerate(order):
         if layer.bandwidths[old] is not None:
@@ -146,15 +145,13 @@ def _bandwidths(level: str, layer: Layer, order: list[int]) -> npt.NDArray[np.fl
     return values
 
 
-def _capacities(
-    machines: tuple[str, ...], given: list[Any], gpu_counts: npt.NDArray[np.int64]
-) -> tuple[tuple[str, ...], npt.NDArray[np.float64]]:
+def _capacities(machines: tuple[str, ...], given: list[Any], gpu_counts: Ints) -> tuple[tuple[str, ...], Floats]:
     names = {"gpu"}
     for machine, row in zip(machines, given, strict=True):
         if not isinstance(row, Mapping):
             raise InputError(
-                f"machine {_checks.shown(machine)}: capacities are {_checks.shown(row)}; "
-                "they must be a mapping from resource name to amount"
+                f"machine {_checks.shown(machine)}: capacities must be a mapping from resource name to amount "
+                f"(got {_checks.shown(row)})"
             )
         names.update(_checks.label(key, f"machine {_checks.shown(machine)}: a resource name") for key in row)
     resources = tuple(sorted(names))
@@ -171,9 +168,7 @@ def _capacities(
     return resources, amounts
 
 
-def _gpu_types(
-    machines: tuple[str, ...], given: list[Any], gpu_counts: npt.NDArray[np.int64]
-) -> tuple[str | None, ...]:
+def _gpu_types(machines: tuple[str, ...], given: list[Any], gpu_counts: Ints) -> tuple[str | None, ...]:
     for m, kind in enumerate(given):
         if kind is None:
             continue

@@ -55,7 +55,7 @@ def test_solutions_of_anything_but_whole_numbers_are_refused(make, field, value)
         (lambda: PlacementSolution((((0, 1, 1),),), 3), r"reasons must be a list of text \(got 3\)"),
         (
             lambda: IntervalSolution((1,), PlacementSolution((), ())),
-            "allocation: given tuple, an object of type AllocationSolution",
+            "allocation must be an object of type AllocationSolution",
         ),
         (lambda: IntervalSolution(AllocationSolution((), ()), None), "placement: given NoneType, an object of type Pl"),
         (lambda: ThresholdSolution((True,), 0.5), r"weights\[0\] must be a finite number \(got True\)"),

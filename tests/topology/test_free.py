@@ -51,7 +51,7 @@ def test_one_machine_by_label_and_index_adds_up():
     state = FreeState(CLUSTER)
     state.allocate("a", amounts={"m0": {"cpu": 3}, 1: {"cpu": 4}})
     assert state.amounts_of("a") == {1: {"cpu": 7}}
-    with pytest.raises(InputError, match="machine 'm0' has 1 cpu free; 'b' asks for 2"):
+    with pytest.raises(InputError, match="machine 'm0' has 1 cpu free, but 'b' requests 2"):
         state.allocate("b", amounts={"m0": {"cpu": 1}, 1: {"cpu": 1}})
 
 
@@ -96,19 +96,34 @@ def test_an_owner_may_take_and_return_in_other_pieces():
 
 
 BAD_REQUESTS = {
-    "gpu held by another": ({"gpus": [0]}, "GPU 'm0.g0' is held by 'x'; 'a' can only get a free one"),
-    "gpu held by itself": ({"gpus": [1]}, "GPU 'm0.g1' is held by 'a'; 'a' can only get a free one"),
-    "gpu twice": ({"gpus": [2, "m0.g2"]}, "GPU 'm0.g2' is given twice"),
+    "gpu held by another": ({"gpus": [0]}, r"GPU 'm0\.g0' is held by 'x' and cannot be allocated to 'a'"),
+    "gpu held by itself": ({"gpus": [1]}, r"GPU 'm0\.g1' is held by 'a' and cannot be allocated to 'a'"),
+    "gpu twice": ({"gpus": [2, "m0.g2"]}, r"duplicate GPU 'm0\.g2'"),
     "unknown gpu": ({"gpus": ["m0.g9"]}, "unknown GPU 'm0.g9'"),
-    "gpus as one label": ({"gpus": "m0.g2"}, "they must be a collection of GPU indices"),
+    "gpus as one label": ({"gpus": "m0.g2"}, r"gpus must be a collection of GPU indices or labels \(got 'm0\.g2'\)"),
     "unknown machine": ({"amounts": {"m9": {"cpu": 1}}}, "unknown machine 'm9'"),
-    "unknown resource": ({"amounts": {"m0": {"disk": 1}}}, "machine 'm0': unknown resource 'disk'; known are cpu, m"),
-    "gpus by amount": ({"amounts": {"m0": {"gpu": 1}}}, "machine 'm0': gpu is given by amount"),
-    "negative amount": ({"amounts": {"m0": {"cpu": -1}}}, "amount of 'cpu' is -1; it must be a finite number"),
-    "nan amount": ({"amounts": {"m0": {"cpu": float("nan")}}}, "amount of 'cpu' is nan"),
-    "boolean amount": ({"amounts": {"m0": {"cpu": True}}}, "amount of 'cpu' is True"),
-    "amounts no mapping": ({"amounts": [1]}, r"amounts are \[1\]; they must be a mapping from machine"),
-    "amounts of a machine no mapping": ({"amounts": {"m0": 1}}, "machine 'm0': amounts are 1; they must be a mapping"),
+    "unknown resource": ({"amounts": {"m0": {"disk": 1}}}, "machine 'm0': unknown resource 'disk'; known: cpu, memory"),
+    "gpus by amount": (
+        {"amounts": {"m0": {"gpu": 1}}},
+        "machine 'm0': GPUs must be given by index or label, not by amount",
+    ),
+    "negative amount": (
+        {"amounts": {"m0": {"cpu": -1}}},
+        r"machine 'm0': amount of 'cpu' must be a number from 0 to 1e15 \(got -1\)",
+    ),
+    "nan amount": (
+        {"amounts": {"m0": {"cpu": float("nan")}}},
+        r"machine 'm0': amount of 'cpu' must be a number from 0 to 1e15 \(got nan\)",
+    ),
+    "boolean amount": (
+        {"amounts": {"m0": {"cpu": True}}},
+        r"machine 'm0': amount of 'cpu' must be a number from 0 to 1e15 \(got True\)",
+    ),
+    "amounts no mapping": ({"amounts": [1]}, r"amounts must be a mapping from machine to amounts \(got \[1\]\)"),
+    "amounts of a machine no mapping": (
+        {"amounts": {"m0": 1}},
+        r"machine 'm0': amounts must be a mapping from resource \(got 1\)",
+    ),
 }
 
 
@@ -130,23 +145,23 @@ def test_bad_allocation_changes_nothing(case):
 
 def test_more_than_is_free():
     state = occupied()
-    with pytest.raises(InputError, match=r"machine 'm0' has 1 cpu free; 'a' asks for 1\.5"):
+    with pytest.raises(InputError, match=r"machine 'm0' has 1 cpu free, but 'a' requests 1\.5"):
         state.allocate("a", [2], {"m1": {"cpu": 8}, "m0": {"cpu": 1.5}})
     assert state == occupied()
 
 
 @pytest.mark.parametrize("owner", ["", 5, None, ["a"]])
 def test_owner_that_is_no_text(owner):
-    with pytest.raises(InputError, match="the owner is"):
+    with pytest.raises(InputError, match=r"the owner must be non-empty printable text \(got "):
         FreeState(CLUSTER).allocate(owner, [0])
-    with pytest.raises(InputError, match="the owner is"):
+    with pytest.raises(InputError, match=r"the owner must be non-empty printable text \(got "):
         FreeState(CLUSTER).release(owner)
 
 
 BAD_RELEASES = {
     "gpu of another": ({"gpus": [0]}, "GPU 'm0.g0' is held by 'x'; 'a' cannot release it"),
     "free gpu": ({"gpus": [2]}, "GPU 'm0.g2' is free; 'a' cannot release it"),
-    "gpu twice": ({"gpus": [1, 1]}, "GPU 'm0.g1' is given twice"),
+    "gpu twice": ({"gpus": [1, 1]}, r"duplicate GPU 'm0\.g1'"),
     "more than held": ({"amounts": {"m0": {"cpu": 2}}}, "'a' holds 1 cpu on machine 'm0'; it cannot release 2"),
     "not held there": ({"amounts": {"m1": {"cpu": 1}}}, "'a' holds 0 cpu on machine 'm1'; it cannot release 1"),
     "unknown machine": ({"amounts": {"m9": {"cpu": 1}}}, "unknown machine 'm9'"),
@@ -164,13 +179,13 @@ def test_bad_release_changes_nothing(case):
 
 
 def test_release_of_nothing():
-    with pytest.raises(InputError, match="'nobody' holds nothing that could be released"):
+    with pytest.raises(InputError, match="'nobody' holds nothing to release"):
         occupied().release("nobody")
 
 
 def test_resources_of_a_cluster_of_gpus_alone():
     state = FreeState(Cluster.from_groups([MachineGroup(1, 1)]))
-    with pytest.raises(InputError, match="unknown resource 'cpu'; known are none"):
+    with pytest.raises(InputError, match="machine 'm0': unknown resource 'cpu'; known: none"):
         state.allocate("a", amounts={0: {"cpu": 1}})
 
 

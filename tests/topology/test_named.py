@@ -89,7 +89,7 @@ def test_odd_names(load, name):
 
 @pytest.mark.parametrize("name", [5, None, b"philly-2017", ["philly-2017"]])
 def test_what_is_neither_name_nor_path(name):
-    with pytest.raises(InputError, match="neither the name of a cluster nor a path"):
+    with pytest.raises(InputError, match=r"a cluster must be given by name or path \(got "):
         load_cluster(name)
     with pytest.raises(InputError, match="unknown cluster"):
         named_cluster(name)

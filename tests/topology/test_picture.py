@@ -122,10 +122,10 @@ def test_pyplot_is_not_loaded():
 @pytest.mark.parametrize(
     ("owners", "message"),
     [
-        (["a"], r"owners are \['a'\]; they must be one owner or None for each of 11 GPUs"),
-        ("a" * 11, "owners are 'aaaaaaaaaaa'; they must be"),
-        (5, "owners are 5; they must be"),
-        ([5] * 11, "the owner of GPU 'm0.g0' is 5; it must be non-empty printable text"),
+        (["a"], r"owners must be one owner or None for each of 11 GPUs \(got \['a'\]\)"),
+        ("a" * 11, r"owners must be one owner or None for each of 11 GPUs \(got 'aaaaaaaaaaa'\)"),
+        (5, r"owners must be one owner or None for each of 11 GPUs \(got 5\)"),
+        ([5] * 11, r"the owner of GPU 'm0\.g0' must be non-empty printable text \(got 5\)"),
         ({"x": "a"}, "unknown GPU 'x'"),
     ],
 )

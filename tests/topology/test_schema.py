@@ -97,5 +97,7 @@ def test_what_the_schema_refuses_the_reader_refuses(defect):
 def test_control_characters_in_annotations_are_refused(field):
     data = named_cluster("tiresias-testbed").to_node_link()
     data["graph"][field] = "a\x1b[31m"
-    with pytest.raises(InputError, match=rf"the cluster's {field} is .*character 1 .'\\x1b'. cannot be printed"):
+    with pytest.raises(
+        InputError, match=rf"the cluster's {field} must be printable text .*character 1 .'\\x1b'. cannot be printed"
+    ):
         Cluster.from_node_link(data)
