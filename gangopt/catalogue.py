@@ -1,4 +1,4 @@
-"""From a name or a file to an instance: the packaged library, the generator families, and files."""
+"""Instances by name or file: the packaged library, the generator families, and files."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Entry:
     name : str
         `<noun>/<case>`.
     title : str
-        One sentence for people.
+        One-sentence description.
     file : str or None
-        Packaged instance file, None if a family rebuilds it from the name.
+        Packaged instance file, None if a family generates the instance from its name.
     best : float or None
         Best known objective, in `unit`, or None.
     bound : float or None
@@ -45,13 +45,13 @@ class Entry:
     unit : str
         Unit of the objective.
     rounding : str
-        How objective values are rounded.
+        Rounding of objective values.
     solution : str or None
         Packaged solution file, or None.
     source : str
-        Where the data come from.
+        Origin of the data.
     checked : str
-        Date on which best and bound were last computed.
+        Date on which `best` and `bound` were last computed.
     """
 
     name: str
@@ -74,12 +74,12 @@ def _folder(noun: str) -> Traversable:
 
 @cache
 def entries(noun: str) -> tuple[Entry, ...]:
-    """Return the index records of a decision, in the order of its index file.
+    """Return the index records of a problem, in the order of its index file.
 
     Parameters
     ----------
     noun : str
-        The decision.
+        Name of the problem.
     """
     if noun not in problems:
         return ()
@@ -94,7 +94,7 @@ def entries(noun: str) -> tuple[Entry, ...]:
 
 
 def entry(name: str) -> Entry | None:
-    """Return the index record of a name, or None where the name is made by a family and not indexed."""
+    """Return the index record of a name, or None if the name is not indexed."""
     noun = name.partition("/")[0]
     return next((item for item in entries(noun) if item.name == name), None) if noun in problems else None
 
@@ -105,15 +105,15 @@ def names(pattern: str = "*") -> list[str]:
     Parameters
     ----------
     pattern : str, optional
-        As `allocation/*`; the name of a decision matches its instances, another word any part of a name.
+        A pattern such as `allocation/*`, the name of a problem, or any part of a name.
 
     Returns
     -------
     list of str
-        Sorted as in the index of each decision, decisions in alphabetical order.
+        Names in the order of each problem's index, with problems in alphabetical order.
     """
     if not isinstance(pattern, str):
-        raise InputError(f"pattern {pattern!r:.80}: text, as 'allocation/*', is needed")
+        raise InputError(f"pattern must be text, e.g. 'allocation/*' (got {pattern!r:.80})")
     if pattern in problems:
         return [item.name for item in entries(pattern)]
     every = [item.name for noun in problems for item in entries(noun)]
@@ -123,7 +123,7 @@ def names(pattern: str = "*") -> list[str]:
 
 
 def families(noun: str) -> Iterator[tuple[str, Family]]:
-    """Yield the template of each generator family of a decision, with its arguments and defaults, and the family."""
+    """Yield the template of each generator family of a problem, with arguments and defaults, and the family."""
     for family in problems[noun].families.values():
         if family.pattern is not None:
             yield f"{noun}/{family.name}", family
@@ -133,25 +133,25 @@ def families(noun: str) -> Iterator[tuple[str, Family]]:
 
 
 def load(name_or_path: str | os.PathLike[str]) -> Instance:
-    """Return the instance of a name, or the one in a file.
+    """Return the instance with a name, or the one in a file.
 
     Parameters
     ----------
     name_or_path : str or path-like
-        A packaged name as `parameters/resnet50-p10`, a family with arguments as
-        `allocation/random?jobs=100&seed=3`, or the path of an instance file. What ends in `.json` or is an existing
-        file is a path, even where a packaged name is spelt the same (`is_hidden` tells).
+        A packaged name such as `parameters/resnet50-p10`, a family with arguments such as
+        `allocation/random?jobs=100&seed=3`, or the path of an instance file. Text that ends in `.json` or names an
+        existing file is a path, even if there is a packaged instance of the same name (see `is_hidden`).
 
     Raises
     ------
     InputError
-        If the name is unknown (with near matches), an argument is wrong, or the file is defective.
+        If the name is unknown (with near matches), or an argument or the file is invalid.
     """
     if not isinstance(name_or_path, str | os.PathLike):
-        raise InputError(f"{name_or_path!r:.80}: the name or path of an instance is needed")
+        raise InputError(f"an instance must be given by name or path (got {name_or_path!r:.80})")
     text = os.fspath(name_or_path)
     if not text:
-        raise InputError("an empty name; `gangopt list` prints the names")
+        raise InputError("the name of an instance must not be empty; `gangopt list` prints the names")
     noun, slash, case = text.partition("/")
     if isinstance(name_or_path, str) and slash and noun in problems and not _is_file_name(text):
         return _from_name(problems[noun], case)
@@ -164,19 +164,19 @@ def _no_instance(text: str) -> InputError:
     from gangopt.topology import cluster_names
 
     if text in problems:
-        return InputError(f"{text!r} is a decision; name one of its instances, as `gangopt list {text}` prints them")
+        return InputError(f"{text!r} is a problem, not an instance; `gangopt list {text}` prints its instances")
     if text in cluster_names():
         return InputError(f"{text!r} is a cluster, not an instance; `gangopt show {text}` prints it")
     return unknown("instance or file", text, names() + [f"{noun}/" for noun in problems])
 
 
 def is_hidden(name: str) -> bool:
-    """Return whether a packaged or generated name is taken for a local file of the same name.
+    """Return whether a local file hides the packaged or generated instance of the same name.
 
     Parameters
     ----------
     name : str
-        What `load` is given.
+        Argument of `load`.
     """
     noun, slash, case = name.partition("/")
     if not slash or noun not in problems or not _is_file_name(name):
@@ -221,42 +221,48 @@ def read_document(value: object, origin: str) -> Instance:
     value : object
         Parsed JSON.
     origin : str
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------
     InputError
-        If the decision, the version or a field is not acceptable.
+        If the problem, the version or a field is invalid.
     """
     from gangopt.base.document import VERSION, instance_of
 
     if not isinstance(value, dict):
-        raise InputError(f"{origin}: an instance file holds one object, this one holds a {type(value).__name__}")
+        raise InputError(f"{origin}: an instance file must hold a JSON object (got {type(value).__name__})")
     noun = value.get("noun")
     if noun is None and "nodes" in value:
-        raise InputError(f"{origin}: a cluster, not an instance; `gangopt show` prints it")
+        raise InputError(f"{origin}: the file holds a cluster, not an instance; `gangopt show` prints it")
     if not isinstance(noun, str):
-        raise InputError(f"{origin}: field noun: the decision is needed, one of {', '.join(problems)}")
+        raise InputError(f"{origin}: field noun must name a problem, one of {', '.join(problems)}")
     if noun not in problems:
-        raise InputError(f"{origin}: field noun: unknown decision {shown(noun)}; known: {', '.join(problems)}")
+        raise InputError(f"{origin}: field noun: unknown problem {shown(noun)}; known: {', '.join(problems)}")
     version = value.get("version")
     if version != VERSION or isinstance(version, bool):
-        raise InputError(f"{origin}: field version: {shown(version)}, this release reads version {VERSION}")
-    return instance_of(resolve(problems[noun].document), value, origin)
+        raise InputError(f"{origin}: field version must be {VERSION} (got {shown(version)})")
+    document = validate(resolve(problems[noun].document), value, origin)
+    try:
+        return cast("Instance", document.to_instance())
+    except ValidationError as error:
+        raise refusal(error, origin) from None
+    except InputError as error:
+        raise type(error)(f"{origin}: {error}") from None
 
 
 def to_document(instance: Instance) -> dict[str, Any]:
-    """Return the JSON content of an instance's file; reading it back gives the identical instance.
+    """Return the JSON content of an instance's file, from which the identical instance can be read.
 
     Parameters
     ----------
     instance : Instance
-        What is to be written.
+        The instance.
 
     Raises
     ------
     InputError
-        If a value is beyond what the file format allows.
+        If the file format does not allow a value.
     """
     from pydantic import ValidationError
 

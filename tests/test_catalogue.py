@@ -77,9 +77,9 @@ def test_a_name_is_canonical_and_enough_to_rebuild():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("", "an empty name"),
-        ("parameters", "'parameters' is a decision; name one of its instances"),
-        ("parameters/resnet5-p10", "unknown network 'resnet5'; did you mean 'resnet50'"),
+        ("", "the name of an instance must not be empty; `gangopt list` prints the names"),
+        ("parameters", "'parameters' is a problem, not an instance; `gangopt list parameters` prints its instances"),
+        ("parameters/resnet5-p10", "unknown network 'resnet5'; near matches: resnet50"),
         ("parameters/rsnet", "unknown instance 'parameters/rsnet'"),
         ("parameters/random?bloks=3", r"parameters/random\?bloks=3: unknown argument 'bloks'; accepted: "),
         ("parameters/random?blocks", "argument 'blocks' must have the format key=value"),
@@ -109,10 +109,13 @@ def document():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"noun": None}, "f.json: field noun: the decision is needed, one of allocation, .*parameters"),
-        ({"noun": "parking"}, "f.json: field noun: unknown decision 'parking'"),
-        ({"version": 2}, "f.json: field version: 2, this release reads version 1"),
-        ({"version": True}, "f.json: field version: True, this release reads version 1"),
+        ({"noun": None}, r"f\.json: field noun must name a problem, one of allocation, auction, bid, fair_share,"),
+        (
+            {"noun": "parking"},
+            r"f\.json: field noun: unknown problem 'parking'; known: allocation, auction, bid, fair_share,",
+        ),
+        ({"version": 2}, r"f\.json: field version must be 1 \(got 2\)"),
+        ({"version": True}, r"f\.json: field version must be 1 \(got True\)"),
         ({"colour": "red"}, "f.json: field colour: extra inputs are not permitted"),
         ({"name": ""}, "f.json: field name: string should have at least 1 character"),
     ],
@@ -126,7 +129,7 @@ def test_each_defect_of_the_common_fields_has_its_message(document, change, mess
 def test_a_file_that_is_no_object_is_refused(tmp_path):
     file = tmp_path / "list.json"
     write_json(file, [1, 2])
-    with pytest.raises(InputError, match="an instance file holds one object, this one holds a list"):
+    with pytest.raises(InputError, match=r"list\.json: an instance file must hold a JSON object \(got list\)"):
         load(file)
 
 
@@ -179,7 +182,7 @@ def read_or_refused(document):
 
 @pytest.mark.parametrize("given", [None, 3, ["allocation/optimus-testbed"], b"allocation"])
 def test_what_is_neither_name_nor_path_is_refused(given):
-    with pytest.raises(InputError, match=": the name or path of an instance is needed"):
+    with pytest.raises(InputError, match=r"an instance must be given by name or path \(got "):
         gangopt.load(given)
     with pytest.raises(InputError, match=r"pattern .*: text, as 'allocation/\*', is needed"):
         gangopt.names(given)

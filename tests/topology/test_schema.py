@@ -98,6 +98,6 @@ def test_control_characters_in_annotations_are_refused(field):
     data = named_cluster("tiresias-testbed").to_node_link()
     data["graph"][field] = "a\x1b[31m"
     with pytest.raises(
-        InputError, match=rf"the cluster's {field} must be printable text .*character 1 .'\\x1b'. cannot be printed"
+        InputError, match=rf"the cluster's {field} must be printable text .*character 1 .* cannot be printed"
     ):
         Cluster.from_node_link(data)
