@@ -112,7 +112,7 @@ def document():
         ({"noun": None}, r"f\.json: field noun must name a problem, one of allocation, auction, bid, fair_share,"),
         (
             {"noun": "parking"},
-            r"f\.json: field noun: unknown problem 'parking'; known: allocation, auction, bid, fair_share,",
+            r"f\.json: field noun: unknown problem 'parking'; known: allocation,",
         ),
         ({"version": 2}, r"f\.json: field version must be 1 \(got 2\)"),
         ({"version": True}, r"f\.json: field version must be 1 \(got True\)"),
@@ -184,5 +184,5 @@ def read_or_refused(document):
 def test_what_is_neither_name_nor_path_is_refused(given):
     with pytest.raises(InputError, match=r"an instance must be given by name or path \(got "):
         gangopt.load(given)
-    with pytest.raises(InputError, match=r"pattern .*: text, as 'allocation/\*', is needed"):
+    with pytest.raises(InputError, match=r"pattern must be text, e\.g\. 'allocation/\*' \(got "):
         gangopt.names(given)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.rows import grouped, row_keys
 from gangopt.base.types import Floats
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster
@@ -64,11 +65,11 @@ def machine_classes(
         raise InputError(f"across_racks must be one of {', '.join(_ACROSS)} (got {shown(across_racks)})")
     kinds = _machine_kinds(cluster, free, extra_load)
     if across_racks == "never":
-        return _grouped(list(zip(cluster.machine_rack.tolist(), kinds, strict=True)))
+        return grouped(list(zip(cluster.machine_rack.tolist(), kinds, strict=True)))
     if across_racks == "always":
-        return _grouped(kinds)
+        return grouped(kinds)
     rack_kind = _numbered(_rack_keys(cluster, kinds))
-    return _grouped([(rack_kind[rack], kind) for rack, kind in zip(cluster.machine_rack, kinds, strict=True)])
+    return grouped([(rack_kind[rack], kind) for rack, kind in zip(cluster.machine_rack, kinds, strict=True)])
 
 
 def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: npt.ArrayLike | None = None) -> Classes:
@@ -93,7 +94,7 @@ def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: np
     InputError
         As in `machine_classes`.
     """
-    return _grouped(_rack_keys(cluster, _machine_kinds(cluster, free, extra_load)))
+    return grouped(_rack_keys(cluster, _machine_kinds(cluster, free, extra_load)))
 
 
 def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.ArrayLike | None) -> list[int]:
@@ -105,7 +106,7 @@ def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.Arr
         columns.append(free.free_capacities)
     if extra_load is not None:
         columns.append(_load(extra_load, len(cluster.machines)))
-    numbers = _row_keys(columns)
+    numbers = row_keys(columns)
     slots = _slot_keys(cluster, free)
     keys = []
     for m, gpu_type in enumerate(cluster.gpu_types):
@@ -116,16 +117,16 @@ def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.Arr
 
 def _slot_keys(cluster: Cluster, free: FreeState | None) -> list[int]:
     is_free = np.ones(len(cluster.gpus)) if free is None else free.gpu_is_free.astype(np.float64)
-    gpu_kind = _numbered(_row_keys([cluster.gpu_bandwidth, is_free]))
+    gpu_kind = _numbered(row_keys([cluster.gpu_bandwidth, is_free]))
     in_slot: list[list[int]] = [[] for _ in cluster.slots]
     for gpu, slot in enumerate(cluster.gpu_slot.tolist()):
         in_slot[slot].append(gpu_kind[gpu])
-    own = _row_keys([cluster.slot_bandwidth])
+    own = row_keys([cluster.slot_bandwidth])
     return _numbered([(own[s], tuple(sorted(kinds))) for s, kinds in enumerate(in_slot)])
 
 
 def _rack_keys(cluster: Cluster, kinds: list[int]) -> list[Hashable]:
-    own = _row_keys([cluster.rack_bandwidth])
+    own = row_keys([cluster.rack_bandwidth])
     return [
         (own[rack], tuple(sorted(kinds[m] for m in cluster.rack_machines(rack)))) for rack in range(len(cluster.racks))
     ]
@@ -145,20 +146,7 @@ def _load(extra_load: npt.ArrayLike, machines: int) -> Floats:
     return load
 
 
-def _row_keys(columns: Sequence[Floats]) -> list[bytes]:
-    """Return the bytes of each row, with -0 equal to 0, and nan (unknown) equal to itself."""
-    table = np.column_stack(columns) + 0.0
-    return [row.tobytes() for row in table]
-
-
 def _numbered(keys: Sequence[Hashable]) -> list[int]:
     """Replace equal keys by equal numbers, in the order of first appearance."""
     number: dict[Hashable, int] = {}
     return [number.setdefault(key, len(number)) for key in keys]
-
-
-def _grouped(keys: Sequence[Hashable]) -> Classes:
-    members: dict[Hashable, list[int]] = {}
-    for i, key in enumerate(keys):
-        members.setdefault(key, []).append(i)
-    return tuple(tuple(group) for group in members.values())

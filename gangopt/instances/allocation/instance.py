@@ -12,6 +12,7 @@ import numpy as np
 from gangopt.base import checks
 from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
+from gangopt.base.rows import classes_of_equal_rows
 from gangopt.base.types import Floats, Ints
 from gangopt.instances.fitting.speed_functions import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
 
@@ -428,7 +429,4 @@ def equal_job_classes(instance: AllocationInstance) -> list[list[int]]:
         instance.ps_demand,
         np.stack((instance.steps, instance.batch, instance.table, instance.max_ps, instance.max_workers), axis=1),
     )
-    classes: dict[bytes, list[int]] = {}
-    for j, row in enumerate(np.ascontiguousarray(np.concatenate(data, axis=1) + 0.0)):
-        classes.setdefault(row.tobytes(), []).append(j)
-    return list(classes.values())
+    return [list(members) for members in classes_of_equal_rows(data)]

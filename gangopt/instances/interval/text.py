@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from gangopt.base.errors import shorten
 from gangopt.instances.allocation import text as allocation_text
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
-from gangopt.instances.placement.text import pieces_text
+from gangopt.instances.placement.text import pieces_text, server_lines
 
 __all__ = ["describe", "describe_solution"]
-
-SHOWN = 12
 
 
 def describe(instance: IntervalInstance) -> str:
@@ -27,19 +23,11 @@ def describe(instance: IntervalInstance) -> str:
     Returns
     -------
     str
-        Several lines; at most `SHOWN` kinds of servers are listed.
+        Several lines; at most 12 kinds of servers are listed.
     """
     jobs = instance.allocation
-    kinds, first, counts = np.unique(instance.capacity, axis=0, return_index=True, return_counts=True)
     lines = [f"{len(instance.servers):,} servers; decided every {instance.interval:g} s; charge {instance.charge}"]
-    for i in np.argsort(first)[:SHOWN].tolist():
-        amounts = ", ".join(
-            f"{amount:g} {unit} {name}"
-            for amount, unit, name in zip(kinds[i].tolist(), jobs.units, jobs.resources, strict=True)
-        )
-        lines.append(f"  {counts[i]:>6,} x {amounts}")
-    if len(kinds) > SHOWN:
-        lines.append(f"  ... and {len(kinds) - SHOWN:,} more kinds")
+    lines += server_lines(instance.capacity, jobs.units, jobs.resources)
     lines.append(
         f"models of {instance.size.min():g} to {instance.size.max():g} MB; bandwidths of "
         f"{min(instance.ps_bandwidth.min(), instance.worker_bandwidth.min()):g} to "

@@ -5,13 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from gangopt.base.errors import shorten
+from gangopt.base.rows import classes_of_equal_rows
+from gangopt.base.types import Floats
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 
-__all__ = ["describe", "describe_solution", "pieces_text"]
+__all__ = ["describe", "describe_solution", "pieces_text", "server_lines"]
 
 _KINDS = 12
 _JOBS = 20
@@ -31,27 +31,42 @@ def describe(instance: PlacementInstance) -> str:
     str
         Several lines; at most 12 kinds of servers and 20 jobs are listed.
     """
-    kinds, first, counts = np.unique(instance.capacity, axis=0, return_index=True, return_counts=True)
     counted = f"{len(instance.servers):,} servers, {len(instance.jobs):,} jobs"
     lines = [f"{counted}; {instance.objective} times; charge {instance.charge}"]
-    for i in np.argsort(first)[:_KINDS].tolist():
-        lines.append(f"  {counts[i]:>6,} x {_amounts(instance, kinds[i].tolist())}")
-    if len(kinds) > _KINDS:
-        lines.append(f"  ... and {len(kinds) - _KINDS:,} more kinds")
+    lines += server_lines(instance.capacity, instance.units, instance.resources)
     lines += ["", f"{'job':<24} {'workers':>7} {'ps':>5} {'size (MB)':>10}  per worker; per parameter server"]
     for j in range(min(_JOBS, len(instance.jobs))):
-        demand = _amounts(instance, instance.worker_demand[j].tolist())
+        demand = _amounts(instance.worker_demand[j].tolist(), instance.units, instance.resources)
+        ps_demand = _amounts(instance.ps_demand[j].tolist(), instance.units, instance.resources)
         lines.append(
             f"{shorten(instance.jobs[j], 24):<24} {instance.workers[j]:>7,} {instance.parameter_servers[j]:>5,} "
-            f"{instance.size[j]:>10,.4g}  {demand}; {_amounts(instance, instance.ps_demand[j].tolist())}"
+            f"{instance.size[j]:>10,.4g}  {demand}; {ps_demand}"
         )
     if len(instance.jobs) > _JOBS:
         lines.append(f"... and {len(instance.jobs) - _JOBS:,} more")
     return "\n".join(lines)
 
 
-def _amounts(instance: PlacementInstance, amounts: list[float]) -> str:
-    named = zip(amounts, instance.units, instance.resources, strict=True)
+def server_lines(capacity: Floats, units: Sequence[str], resources: Sequence[str]) -> list[str]:
+    """Return a line for each kind of equal servers, with their number and amounts, for at most 12 kinds.
+
+    Parameters
+    ----------
+    capacity : ndarray of float
+        Capacity of every server, shape (K, R).
+    units, resources : sequence of str
+        Unit and name of every resource.
+    """
+    kinds = classes_of_equal_rows([capacity])
+    lines = [
+        f"  {len(members):>6,} x {_amounts(capacity[members[0]].tolist(), units, resources)}"
+        for members in kinds[:_KINDS]
+    ]
+    return lines if len(kinds) <= _KINDS else [*lines, f"  ... and {len(kinds) - _KINDS:,} more kinds"]
+
+
+def _amounts(amounts: Sequence[float], units: Sequence[str], resources: Sequence[str]) -> str:
+    named = zip(amounts, units, resources, strict=True)
     return ", ".join(f"{amount:g} {unit} {name}" for amount, unit, name in named)
 
 
