@@ -242,13 +242,7 @@ def read_document(value: object, origin: str) -> Instance:
     version = value.get("version")
     if version != VERSION or isinstance(version, bool):
         raise InputError(f"{origin}: field version must be {VERSION} (got {shown(version)})")
-    document = validate(resolve(problems[noun].document), value, origin)
-    try:
-        return cast("Instance", document.to_instance())
-    except ValidationError as error:
-        raise refusal(error, origin) from None
-    except InputError as error:
-        raise type(error)(f"{origin}: {error}") from None
+    return instance_of(resolve(problems[noun].document), value, origin)
 
 
 def to_document(instance: Instance) -> dict[str, Any]:

@@ -45,12 +45,14 @@ def _printable(value: str) -> str:
 Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
 
 
-class _Strict(BaseModel):
+class Part(BaseModel):
+    """Base of every document and of its parts: no unknown fields, no conversions, finite numbers."""
+
     # strict: "1" and true are not numbers; sequences are declared as list, since strict tuples reject JSON arrays
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
 
-class InstanceDocument(_Strict, ABC):
+class InstanceDocument(Part, ABC):
     """Fields that every instance file has, beside those of its problem."""
 
     noun: str
@@ -119,7 +121,7 @@ def instance_of(document: type[InstanceDocument], value: object, origin: str) ->
     value : object
         Parsed JSON.
     origin : str
-        What messages call the file.
+        Name of the file in messages.
 
     Raises
     ------

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gangopt.base.errors import InputError
-from gangopt.base.types import Floats, Ints
+from gangopt.base.types import Ints
 from gangopt.topology import _checks
 from gangopt.topology._groups import MachineGroup, tree_from_groups
 from gangopt.topology._tree import ClusterFields, RawTree, cluster_fields

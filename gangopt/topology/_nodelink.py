@@ -24,7 +24,7 @@ _NODE_FIELDS = {"id", "level"}
 _MACHINE_FIELDS = {"id", "level", "capacities", "gpu_type"}
 
 
-def node_link_of(cluster: Cluster, edges: str) -> dict[str, Any]:
+def node_link_of(cluster: ClusterFields, edges: str) -> dict[str, Any]:
     """Return the node-link data of a cluster without unknown GPU types and bandwidths."""
     if edges not in _EDGE_KEYS:
         raise InputError(f"edges must be 'edges' or 'links' (got {shown(edges)})")

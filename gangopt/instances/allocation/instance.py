@@ -14,7 +14,7 @@ from gangopt.base.contract import Instance, Score, Violation
 from gangopt.base.errors import InputError
 from gangopt.base.rows import classes_of_equal_rows
 from gangopt.base.types import Floats, Ints
-from gangopt.instances.fitting.speed_functions import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
+from gangopt.instances.allocation.speed_functions import MODES, THETA_COUNT, async_step_seconds, sync_step_seconds
 
 __all__ = [
     "CAPACITY_TOLERANCE",

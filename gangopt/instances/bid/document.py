@@ -8,7 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
-from gangopt.instances.bid.instance import LEAST, MAX_APP_GPUS, MAX_GPUS, MOST, BidInstance, BidRow, BidSolution
+from gangopt.instances.apps.limits import LEAST, MAX_GPUS, MOST
+from gangopt.instances.bid.instance import MAX_APP_GPUS, BidInstance, BidRow, BidSolution
 from gangopt.topology import PRIORS
 
 __all__ = [

@@ -38,17 +38,11 @@ MAX_RUNS = 20_000
 MAX_OFFERS = 4096
 """Most offers of one instance."""
 
-MAX_GPUS = 100_000
-"""Most GPUs of a cluster, an offer or a job."""
-
 MAX_APP_GPUS = MAX_GPUS * MAX_RUNS
 """Most GPUs that an app can use."""
 
 MAX_ENTRIES = 4_000_000
 """Most runs times offers."""
-
-LEAST, MOST = 1e-6, 1e9
-"""Range of iterations, of seconds per iteration, and of slowdowns."""
 
 TOLERANCE = 1e-9
 """Relative tolerance of stated seconds, ratios and sums of shares."""

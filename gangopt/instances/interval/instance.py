@@ -154,7 +154,7 @@ class IntervalInstance(Instance):
         allocation: AllocationInstance,
         servers: tuple[str, ...],
         capacity: Floats,
-        **fields: Any,  # noqa: ANN401 - the other fields of the class, by name
+        **fields: Any,
     ) -> Self:
         """Return the jobs of an allocation on servers, with the capacities of these.
 
