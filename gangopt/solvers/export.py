@@ -59,9 +59,11 @@ def export(
         raise unknown("format", file_format, list(FORMATS))
     chosen = problem.form(form) if form else problem.linear_form()
     if file_format != "nl" and not chosen.linear:
-        raise InputError(f"form {chosen.name} of {problem.noun} is not linear: write it as nl, not as {file_format}")
+        raise InputError(
+            f"formulation {chosen.name} of {problem.noun} is not linear; export it as nl, not {file_format}"
+        )
     if file_kind(path) == "directory":
-        raise InputError(f"{os.fspath(path)}: is a directory, cannot be written as a file")
+        raise InputError(f"{os.fspath(path)}: is a directory, not a file")
     model = chosen.model(instance)
     if file_format == "json":
         write_text(path, dump_json(_arrays_json(instance, chosen, model)))

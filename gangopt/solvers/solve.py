@@ -76,7 +76,7 @@ def solve(
         If the judge rejects what the method returned.
     """
     controls = checked_controls(time_limit, rel_gap, threads, seed, solver)
-    _check_type("form", form, str | None, "the name of a form")
+    _check_type("form", form, str | None, "the name of a formulation")
     _check_type("on_progress", on_progress, Callable | None, "a function of one event")
     instance = loaded(instance)
     problem = problems[instance.noun]
@@ -144,13 +144,13 @@ def checked_controls(
         If a number is out of range or no number.
     """
     if time_limit is not None and not (_is_number(time_limit) and 0 < time_limit <= 1e9):
-        raise InputError(f"time limit {time_limit!r}: seconds above 0, a number of at most 1e9, are needed")
+        raise InputError(f"time_limit must be > 0 and <= 1e9 seconds (got {time_limit!r})")
     if not (_is_number(rel_gap) and 0 <= rel_gap <= 1e9):
-        raise InputError(f"relative gap {rel_gap!r}: a number from 0 (proven optimum) upwards is needed")
+        raise InputError(f"rel_gap must be >= 0 (got {rel_gap!r})")
     if not (_is_whole(threads) and 1 <= threads <= 1024):
-        raise InputError(f"threads {threads!r}: a whole number from 1 to 1024 is needed")
+        raise InputError(f"threads must be an integer from 1 to 1024 (got {threads!r})")
     if not (_is_whole(seed) and 0 <= seed <= 2**31 - 1):
-        raise InputError(f"seed {seed!r}: a whole number from 0 to 2147483647 is needed")
+        raise InputError(f"seed must be an integer from 0 to 2147483647 (got {seed!r})")
     _check_type("solver", solver, str, "the name of a solver")
     return Controls(
         time_limit=None if time_limit is None else float(time_limit),
@@ -171,26 +171,26 @@ def _is_whole(value: object) -> bool:
 
 def _check_type(name: str, value: object, kinds: Any, needed: str) -> None:
     if not isinstance(value, kinds):
-        raise InputError(f"{name} {value!r:.60}: {needed} is needed")
+        raise InputError(f"{name} must be {needed} (got {value!r:.60})")
 
 
 def _refuse(name: str, allowed: str, **given: object) -> None:
     for key, value in given.items():
         if value is not None:
-            raise InputError(f"{key} is for {allowed}, not for {name}")
+            raise InputError(f"{key} applies to {allowed}, not to {name}")
 
 
 def _checked_start(problem: AnyProblem, instance: Instance, start: object) -> object:
     """Return the Solution to start from after making sure that it is one of this instance."""
     if isinstance(start, Result):
         if start.problem != problem.noun:
-            raise InputError(f"start is a result of {start.problem}, one of {problem.noun} is needed")
+            raise InputError(f"start must be a result of {problem.noun} (got one of {start.problem})")
         if start.solution_status == "none":
             raise InputError(f"start: the result of {start.method} on {start.instance} holds no solution")
         start = start.solution
     wanted = resolve(problem.solution)
     if not isinstance(start, wanted):
-        raise InputError(f"start is a {type(start).__name__}, a {wanted.__name__} or a Result is needed")
+        raise InputError(f"start must be a {wanted.__name__} or a Result (got {type(start).__name__})")
     violations = instance.check(start)
     if violations:
         raise InputError(f"start is not feasible for {instance.name}: {violations[0]}")
@@ -218,7 +218,9 @@ def _exact_outcome(
             return method.function()(instance, controls, **options)  # type: ignore[no-any-return]
         if options:
             given = ", ".join(options)
-            raise InputError(f"options ({given}) are for {method.name} without --form and with --solver highs")
+            raise InputError(
+                f"options ({given}) apply to {method.name} only without --formulation and with --solver highs"
+            )
         return solve_by_form(problem, instance, controls)
     except InfeasibleError as error:
         return Outcome("infeasible", None, None, reason=str(error))

@@ -99,7 +99,7 @@ def test_an_own_instance_is_named_by_an_option_and_the_record_saved(saved, tmp_p
     write_json(alone, read_json(result)["solution"])
     assert "PE  Pareto efficient   no" in text_of(capsys, str(alone), "--instance", str(file))
     assert run(["certify", str(alone)]) == 2
-    assert "names no instance; give it by --instance" in capsys.readouterr().err
+    assert "names no instance; pass --instance" in capsys.readouterr().err
 
 
 def test_rho_without_bound_is_text_in_json(saved, capsys):
@@ -130,7 +130,7 @@ def test_exit_codes(saved, tmp_path, capsys):
     assert "not feasible for fair_share/themis-figure5b: machine_capacity at machine m0" in capsys.readouterr().err
     other = saved("threshold/tiresias-figure3", "exact")
     assert run(["certify", other]) == 2
-    assert "of decision threshold; certificates are for fair_share and auction" in capsys.readouterr().err
+    assert "a problem of kind threshold; certificates apply to fair_share and auction" in capsys.readouterr().err
     assert run(["certify", str(tmp_path / "absent.json")]) == 2
     assert run(["certify", path, "--time-limit", "-1"]) == 2
     capsys.readouterr()

@@ -133,7 +133,10 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
         (["solve", TINY, "--form", "cubic"], "unknown formulation of parameters 'cubic'"),
         (["solve", TINY, "--method", "paa", "--form", "assign"], "form is for exact methods, not for paa"),
         (["solve", TINY, "--method", "paa", "--solver", "glpk"], "solver is for exact methods"),
-        (["solve", TINY, "--method", "frontier", "--form", "assign"], "form is for the method exact, not for frontier"),
+        (
+            ["solve", TINY, "--method", "frontier", "--form", "assign"],
+            "form applies to the method exact, not to frontier",
+        ),
         (["solve", TINY, "--time-limit", "0"], "time limit 0.0: seconds above 0"),
         (["solve", TINY, "--time-limit", "nan"], "time limit nan"),
         (["solve", TINY, "--rel-gap", "-1"], "relative gap -1.0"),

@@ -60,7 +60,7 @@ def test_every_form_is_written_as_nl(noun, tmp_path, small_names):
 
 
 def test_a_form_that_is_not_linear_is_written_as_nl_only(tmp_path):
-    with pytest.raises(InputError, match="form literal of allocation is not linear: write it as nl, not as lp"):
+    with pytest.raises(InputError, match="formulation literal of allocation is not linear; export it as nl, not lp"):
         export(gangopt.load("allocation/optimus-figure4"), tmp_path / "m.lp", form="literal", file_format="lp")
 
 

@@ -131,7 +131,7 @@ def _solve_cores(state: _State, grids: PricedGrids, base: Selection) -> Outcome:
         if answer.bound is not None:
             state.offer(answer.solution, min(answer.bound, base.bound + threshold))
         if whole and state.solution is not None and answer.outcome.termination == "infeasible":
-            return state.outcome("error", "HiGHS calls the core model infeasible, but it holds a known allocation")
+            return state.outcome("error", "HiGHS reports the core model infeasible, but it contains a known allocation")
         if answer.outcome.termination in {"time_limit", "interrupted", "error"}:
             return state.outcome(answer.outcome.termination, answer.outcome.message)
         if state.solution is None and math.isinf(threshold):
@@ -139,7 +139,7 @@ def _solve_cores(state: _State, grids: PricedGrids, base: Selection) -> Outcome:
         if state.proven():
             return state.outcome("optimal")
         if math.isinf(threshold) or threshold >= _useful(state, base):
-            return state.outcome("error", "the core model ended with a gap above the one asked for")
+            return state.outcome("error", "the core model ended with a gap above the requested one")
         wanted *= GROWTH
         threshold = _useful(state, base)
         if math.isinf(threshold):
@@ -184,4 +184,4 @@ def _conflict(instance: AllocationInstance, answer: CoreAnswer) -> str:
         r for r in instance.resources if any(f"resource_capacity[{r}]" in rule for rule in answer.outcome.conflict)
     ]
     which = " and ".join(named or instance.resources)
-    return f"resource_capacity: no choice of configurations keeps {which} within capacity at the same time"
+    return f"resource_capacity: no choice of configurations keeps {which} within capacity together"

@@ -73,9 +73,9 @@ def optimus(
     Optimus (EuroSys'18), section 4.1, eqn 9.
     """
     if not 0 < priority <= 1e6:
-        raise InputError(f"optimus: priority={priority:g}, above 0 and at most 1e6 is needed")
+        raise InputError(f"optimus: priority must be > 0 and <= 1e6 (got {priority:g})")
     if not 0 <= young <= 1:
-        raise InputError(f"optimus: young={young:g}, 0 to 1 is needed")
+        raise InputError(f"optimus: young must be from 0 to 1 (got {young:g})")
     grids = instance.time_grids()
     seed = seed_configurations(instance, grids)
     moves = _Moves(instance, grids, np.where(instance.progress < young, priority, 1.0), per)

@@ -24,7 +24,7 @@ from gangopt.solvers.auction.greedy import greedy
 from gangopt.solvers.auction.master import NEAR
 from gangopt.solvers.auction.payments import FREE, below, unsettled
 from gangopt.solvers.auction.ties import near_ties
-from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome
@@ -111,12 +111,10 @@ def solve_places(instance: AuctionInstance, controls: Controls, columns: Columns
     """
     begin = time.perf_counter()
     given: tuple[Bundle, ...] = (greedy(instance) if controls.start is None else controls.start).before_payment
-    trajectory: list[tuple[float, float | None, float | None]] = []
+    trajectory: Trajectory = []
 
     def report(bundles: tuple[Bundle, ...], bound: float | None) -> None:
-        trajectory.append((controls.elapsed(), instance.evaluate(AuctionSolution(bundles)).objective, bound))
-        if controls.on_progress is not None:
-            controls.on_progress(ProgressEvent(*trajectory[-1]))
+        controls.note(trajectory, instance.evaluate(AuctionSolution(bundles)).objective, bound)
 
     report(given, None)
     found = _solve(instance, controls, columns)
@@ -179,7 +177,7 @@ def _solve(instance: AuctionInstance, controls: Controls, columns: Columns, *, a
     solved = solve_model(model, settings)
     if solved.termination in {"infeasible", "unbounded"}:
         # an auction always has an outcome
-        raise SolverError(f"{instance.name}: form places ended as {solved.termination}: {solved.message}")
+        raise SolverError(f"{instance.name}: formulation places ended as {solved.termination}: {solved.message}")
     bound = math.inf if solved.bound is None else solved.bound
     if solved.values is None or solved.objective is None:
         return _Found(None, bound, solved, built, solved.termination)

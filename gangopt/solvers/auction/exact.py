@@ -16,7 +16,7 @@ from gangopt.solvers.auction.by_places import prefers_places, solve_places
 from gangopt.solvers.auction.greedy import greedy
 from gangopt.solvers.auction.master import Master, Optimum
 from gangopt.solvers.auction.payments import Payments, payments_of, unsettled
-from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
 
 __all__ = ["exact"]
 
@@ -66,14 +66,11 @@ def exact(
     termination: Termination = "optimal"
     bound, reason = math.inf, None
     shares = Payments((), 0, exact=True)
-    trajectory: list[tuple[float, float | None, float | None]] = []
+    trajectory: Trajectory = []
 
     def report() -> None:
         objective = instance.evaluate(AuctionSolution(bundles)).objective
-        known = bound if math.isfinite(bound) else None
-        trajectory.append((controls.elapsed(), objective, known))
-        if controls.on_progress is not None:
-            controls.on_progress(ProgressEvent(controls.elapsed(), objective, known))
+        controls.note(trajectory, objective, bound if math.isfinite(bound) else None)
 
     report()
     master = Master(instance, controls, columns)

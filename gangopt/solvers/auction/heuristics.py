@@ -74,7 +74,7 @@ def proportional(
 
 def _controls(seconds: float, time_limit: float | None) -> Controls:
     if not 0 < seconds <= 1e9:
-        raise InputError(f"seconds={seconds:g}, a number above 0, at most 1e9, is needed")
+        raise InputError(f"seconds must be > 0 and <= 1e9 (got {seconds:g})")
     return Controls(time_limit=seconds if time_limit is None else min(seconds, time_limit))
 
 

@@ -299,7 +299,7 @@ class Master:
                 return replace(incumbent, bound=value, proven=True)
             depth = 4 * depth if incumbent.counts is None else min(4 * depth, bound - value)
             if incumbent.counts is None and least < limit.min():
-                raise SolverError(f"{self.instance.name}: the program of the auction has no solution")
+                raise SolverError(f"{self.instance.name}: the auction's model has no solution")
 
     def _core(
         self, rows: tuple[Floats, Floats], kept: NDArray[np.bool_], exclusion: Exclusion | None = None

@@ -123,7 +123,7 @@ def unsettled(controls: Controls, ended: Termination | None = None) -> tuple[Ter
     ended : Termination or None, optional
         Why a solve for a payment stopped, None if none did.
     """
-    reason = "some payments are only known to lie in an interval"
+    reason = "some payments are known only within an interval"
     if ended is None and controls.remaining() != 0:
         return "optimal", f"{reason}: more than {MOST_NEAR} products are within {NEAR:g} of the largest"
     return ended or "time_limit", reason

@@ -72,7 +72,7 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
         form="phases",
         solve_seconds=time.perf_counter() - begin,
         options={"solves": search.models},
-        reason=None if search.proven else "the queues of some phase are not proven to be shortest",
+        reason=None if search.proven else "the queues of some phase are not proven optimal",
     )
 
 

@@ -34,13 +34,13 @@ __all__ = ["BOUNDS", "JctBound", "jct_bound", "workload_jct_bound"]
 
 BOUNDS: Mapping[str, str] = MappingProxyType(
     {
-        "durations": "every job runs from its arrival on",
-        "squashed_area": "shortest remaining time on one machine as fast as all GPUs",
-        "static_mean_busy": "smallest service first on that machine, by the mean of its busy times",
-        "exclusive_jobs": "the same two with loads that see which gangs exclude each other",
-        "mean_busy_prices": "prices of GPU seconds, jobs pay for the mean of their running times",
-        "completion_prices": "prices of GPU seconds, jobs pay for their completion",
-        "job_prices": "prices for every job of its own; what runs at once pays at most the dearest gangs that fit",
+        "durations": "every job runs as soon as it arrives",
+        "squashed_area": "shortest remaining time first on one machine as fast as all GPUs together",
+        "static_mean_busy": "smallest service first on that machine, by mean busy times",
+        "exclusive_jobs": "the two before, with loads that account for gangs excluding each other",
+        "mean_busy_prices": "prices of GPU seconds; jobs pay for their mean running time",
+        "completion_prices": "prices of GPU seconds; jobs pay for their completion",
+        "job_prices": "separate prices for each job; jobs that run together pay at most the dearest gangs that fit",
     }
 )
 """Name and content of every bound, from the plainest to the strongest."""
@@ -157,7 +157,7 @@ def jct_bound(
     begin = time.perf_counter()
     jobs = gang_jobs(arrival, gpus, duration, n_gpus, weight)
     if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"time_limit: {time_limit}, seconds from 0 are needed")
+        raise InputError(f"time_limit must be >= 0 seconds (got {time_limit})")
 
     def expired() -> bool:
         return time_limit is not None and time.perf_counter() - begin >= time_limit

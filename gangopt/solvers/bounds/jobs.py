@@ -82,12 +82,12 @@ def gang_jobs(
     d = _numbers("duration", duration, n)
     v = np.ones(n) if weight is None else _numbers("weight", weight, n)
     if isinstance(n_gpus, bool) or int(n_gpus) != n_gpus or n_gpus < 1:
-        raise InputError(f"n_gpus: {n_gpus}, a whole number from 1 is needed")
-    _refuse("gpus", W, (W < 1) | (n_gpus < W) | (W % 1 > 0), f"a whole number from 1 to {n_gpus} is needed")
-    _refuse("duration", d, d <= 0, "a number above 0 is needed")
-    _refuse("weight", v, v < 0, "a number from 0 is needed")
+        raise InputError(f"n_gpus must be an integer >= 1 (got {n_gpus})")
+    _refuse("gpus", W, (W < 1) | (n_gpus < W) | (W % 1 > 0), f"an integer from 1 to {n_gpus}")
+    _refuse("duration", d, d <= 0, "> 0")
+    _refuse("weight", v, v < 0, ">= 0")
     if not (v > 0).any():
-        raise InputError("no job of weight above 0: there is nothing to bound")
+        raise InputError("no job has a weight > 0: nothing to bound")
     used = np.flatnonzero(v > 0)
     order = used[np.argsort(r[used], kind="stable")]
     first = float(r[order[0]])
@@ -101,17 +101,17 @@ def _numbers(field: str, values: npt.ArrayLike, length: int | None) -> Floats:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{field}: numbers are needed") from None
+        raise InputError(f"{field} must be numbers") from None
     if array.ndim != 1 or (length is not None and len(array) != length):
-        raise InputError(f"{field}: shape {array.shape}, one number a job is needed")
-    _refuse(field, array, ~np.isfinite(array), "a finite number is needed")
+        raise InputError(f"{field} must have one number per job (got shape {array.shape})")
+    _refuse(field, array, ~np.isfinite(array), "finite")
     return array
 
 
 def _refuse(field: str, array: Floats, wrong: npt.NDArray[np.bool_], needed: str) -> None:
     if wrong.any():
         index = int(np.argmax(wrong))
-        raise InputError(f"{field}[{index}]: {array[index]:g}, {needed}")
+        raise InputError(f"{field}[{index}] must be {needed} (got {array[index]:g})")
 
 
 def largest_sum(gangs: Ints, limit: int) -> int:

@@ -144,13 +144,13 @@ def compare(
     )
     for index, task in enumerate(tasks):
         if index not in rows:
-            rows[index] = (failed_row(task.label, "not finished when Ctrl-C came", status="interrupted"),)
+            rows[index] = (failed_row(task.label, "interrupted before it finished", status="interrupted"),)
     return Comparison(_distinct(rows, listed), interrupted)
 
 
 def _several(name: str, values: Any) -> Iterable[Any]:
     if not isinstance(values, Iterable):
-        raise InputError(f"{name} {values!r:.60}: one, or a list of them, is needed")
+        raise InputError(f"{name} must be one or a list (got {values!r:.60})")
     return values
 
 
@@ -177,7 +177,7 @@ def expand(
     listed: list[Instance | str | os.PathLike[str]] = []
     for index, item in enumerate(instances):
         if not isinstance(item, Instance | str | os.PathLike):
-            raise InputError(f"instances[{index}] {item!r:.60}: an instance, or the name or path of one, is needed")
+            raise InputError(f"instances[{index}] must be an instance, its name or its path (got {item!r:.60})")
         if not isinstance(item, str) or not any(mark in item for mark in "*[") or Path(item).exists():
             listed.append(item)
             continue
@@ -222,7 +222,7 @@ def _check_methods(methods: tuple[str | Heuristic, ...] | None, decisions: list[
     labels = [method_label(item) for item in methods]
     for index, (item, text) in enumerate(zip(methods, labels, strict=True)):
         if text in labels[:index]:
-            raise InputError(f"method {text} is named twice")
+            raise InputError(f"duplicate method {text}")
         if not isinstance(item, str):
             for problem in decisions:
                 check_own(item, problem)
@@ -248,7 +248,7 @@ def _check_functions(methods: tuple[str | Heuristic, ...] | None, journal: bool,
     for item in methods or ():
         if not isinstance(item, str) and journal:
             raise InputError(
-                f"function {method_label(item)}: a journal cannot tell whether it changed; leave the journal out"
+                f"function {method_label(item)}: a journal cannot detect changes to it; leave out the journal"
             )
         if not isinstance(item, str) and processes:
             check_sendable(item)
@@ -270,7 +270,7 @@ def run_task(task: Task) -> tuple[Row, ...]:
     methods = _methods_for(problem, task.methods)
     if not methods:
         wanted = ", ".join(map(method_label, task.methods or ()))
-        reason = f"{problem.noun} has no such method ({wanted}); known: {', '.join(problem.methods)}"
+        reason = f"{problem.noun} has no method {wanted}; known: {', '.join(problem.methods)}"
         return (failed_row(instance.name, reason, problem=problem.noun),)
     results: list[Result | Row] = []
     for method in methods:

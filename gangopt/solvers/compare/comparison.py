@@ -200,12 +200,12 @@ def _writable(value: object) -> object:
 def _records(path: str | os.PathLike[str]) -> Iterable[dict[str, Any]]:
     suffix = check_suffix(path)
     if suffix == ".html":
-        raise InputError(f"{os.fspath(path)}: a HTML report is for reading, save as .parquet, .csv or .json as well")
+        raise InputError(f"{os.fspath(path)}: an HTML report cannot be loaded; save as .parquet, .csv or .json as well")
     if suffix == ".json":
         value = read_json(path)
         rows = value.get("rows") if isinstance(value, dict) else None
         if not isinstance(rows, list) or not all(isinstance(item, dict) for item in rows):
-            raise InputError(f"{os.fspath(path)}: no saved comparison (an object with a list `rows` is needed)")
+            raise InputError(f"{os.fspath(path)}: not a saved comparison (must be an object with a list `rows`)")
         return rows
     return _table_records(path, suffix)
 
@@ -225,7 +225,7 @@ def _row(record: dict[str, Any], origin: str) -> Row:
     fields = Row.__dataclass_fields__
     missing = [name for name in ("instance", "problem", "method", "objective", "status") if name not in record]
     if missing:
-        raise InputError(f"{origin}: no saved comparison, column {missing[0]} is missing")
+        raise InputError(f"{origin}: not a saved comparison: column {missing[0]} is missing")
     values: dict[str, Any] = {}
     for name in _NUMBERS & set(record):
         values[name] = _number(record[name], name, origin)
@@ -233,7 +233,7 @@ def _row(record: dict[str, Any], origin: str) -> Row:
         values[name] = _text(record.get(name), name, origin)
     for name in ("proven", "best"):
         if not isinstance(record.get(name), bool | None):
-            raise InputError(f"{origin}: column {name} holds {shown(record[name])}, true or false is needed")
+            raise InputError(f"{origin}: column {name} must be true or false (got {shown(record[name])})")
         values[name] = record.get(name) is True
     values["reason"] = _text(record.get("reason"), "reason", origin) or None
     values["seconds"] = values.get("seconds") or 0.0
@@ -243,7 +243,7 @@ def _row(record: dict[str, Any], origin: str) -> Row:
 
 def _text(value: object, name: str, origin: str) -> str:
     if isinstance(value, bool | list | dict):
-        raise InputError(f"{origin}: column {name} holds {shown(value)}, text is needed")
+        raise InputError(f"{origin}: column {name} must be text (got {shown(value)})")
     return "" if value is None else str(value)
 
 
@@ -253,7 +253,7 @@ def _number(value: object, name: str, origin: str) -> float | None:
     try:
         number = float("true" if isinstance(value, bool) else value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise InputError(f"{origin}: column {name} holds {shown(value)}, a number is needed") from None
+        raise InputError(f"{origin}: column {name} must be a number (got {shown(value)})") from None
     if math.isnan(number):
-        raise InputError(f"{origin}: column {name} holds NaN, a number is needed")
+        raise InputError(f"{origin}: column {name} must be a number (got NaN)")
     return number

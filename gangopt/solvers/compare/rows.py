@@ -103,7 +103,7 @@ def _row(problem: AnyProblem, result: Result, bound: float | None) -> Row:
     if not is_contradicted(result.objective, bound, problem.sense, whole=problem.whole):
         return row
     return replace(
-        row, status="failed", reason=f"its objective is better than the bound {bound:.15g}: one of them is wrong"
+        row, status="failed", reason=f"objective better than the proven bound {bound:.15g}: one of them is wrong"
     )
 
 

@@ -64,11 +64,11 @@ def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instanc
     termination: Termination = solved.termination
     reason = solved.message
     if termination == "infeasible" and solved.conflict:
-        reason = "these rules cannot hold together: " + ", ".join(solved.conflict[:8])
+        reason = "conflicting constraints: " + ", ".join(solved.conflict[:8])
     if termination == "optimal" and form.relaxes and (gap is None or gap > PROVEN_GAP):
-        termination, reason = "completed", f"form {form.name} gives a bound; the solution read from it is worse"
+        termination, reason = "completed", f"the solution read from formulation {form.name} is worse than its optimum"
     if gap is not None and gap < -PROVEN_GAP:
-        reason = f"the solution is better than the bound {bound:.15g} of form {form.name}: its tolerances hide as much"
+        reason = f"the solution is better than the bound {bound:.15g} of formulation {form.name}, within the solver's tolerances"
         termination, bound = "error", None
     return Outcome(
         termination=termination,
@@ -173,7 +173,9 @@ def _linear_form(problem: AnyProblem, name: str | None) -> Formulation[Any, Any]
         return problem.linear_form()
     form = problem.form(name)
     if not form.linear:
-        raise InputError(f"form {name} of {problem.noun} is not linear, so it is built and exported (nl), not solved")
+        raise InputError(
+            f"formulation {name} of {problem.noun} is not linear; it can be exported (format nl), not solved"
+        )
     return form
 
 

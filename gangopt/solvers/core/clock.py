@@ -32,7 +32,7 @@ class Clock:
     def require(self) -> None:
         """Raise OutOfTime if the moment has come."""
         if self.expired():
-            raise OutOfTime("the time is over")
+            raise OutOfTime("time limit reached")
 
 
 class CountedClock(Clock):

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Controls", "Outcome", "ProgressEvent", "SolutionStatus", "Termination"]
+__all__ = ["Controls", "Outcome", "ProgressEvent", "SolutionStatus", "Termination", "Trajectory"]
 
 Termination = Literal["optimal", "completed", "infeasible", "unbounded", "time_limit", "interrupted", "error"]
 """Why a method stopped; `completed` is a heuristic that ran to its end and claims nothing."""
 SolutionStatus = Literal["optimal", "feasible", "none"]
+Trajectory = list[tuple[float, float | None, float | None]]
+"""(seconds, objective, bound) at every change."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,22 @@ class Controls:
     def elapsed(self) -> float:
         """Return the wall seconds since the start of the call."""
         return time.perf_counter() - self.started
+
+    def note(self, trajectory: Trajectory, objective: float | None, bound: float | None) -> None:
+        """Append the present objective and bound to a trajectory and report them.
+
+        Parameters
+        ----------
+        trajectory : list of tuple
+            (seconds, objective, bound) at every change so far.
+        objective : float or None
+            Objective of the incumbent, None before the first.
+        bound : float or None
+            Proven bound, None before the first.
+        """
+        trajectory.append((self.elapsed(), objective, bound))
+        if self.on_progress is not None:
+            self.on_progress(ProgressEvent(*trajectory[-1]))
 
     def remaining(self) -> float | None:
         """Return the wall seconds left, at least 0, or None without a limit."""

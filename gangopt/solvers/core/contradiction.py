@@ -40,7 +40,7 @@ def uncontradicted(problem: AnyProblem, instance: Instance, outcome: Outcome, co
         return outcome
     for origin, solution in _known(problem, instance, outcome, controls):
         if solution is not None and not instance.check(solution):
-            claim = "the instance" if outcome.form is None else f"form {outcome.form}"
+            claim = "the instance" if outcome.form is None else f"formulation {outcome.form}"
             reason = f"{claim} was called infeasible, but the checker accepts the solution of {origin}"
             return replace(outcome, termination="error", solution=solution, reason=reason)
     return outcome

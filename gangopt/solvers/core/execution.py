@@ -124,7 +124,7 @@ def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:
     try:
         return tuple(future.result())
     except (BrokenExecutor, CancelledError):
-        reason = "its worker process ended without an answer (out of memory, or killed)"
+        reason = "its worker process ended without a result (out of memory, or killed)"
     except Exception as error:  # a task or its rows that cannot be sent must not cost the other tasks' rows
         reason = f"its executor failed ({type(error).__name__}: {(str(error).splitlines() or [''])[0]})"
     return (failed_row(label, reason),)
@@ -136,9 +136,9 @@ def _opened(
 ) -> Iterator[Callable[[Callable[[T], tuple[Row, ...]], list[tuple[int, T]]], Answers]]:
     """Open what runs tasks: a function of the task's function and the tasks."""
     if workers is not None and not 1 <= workers <= 1024:
-        raise InputError(f"workers {workers}: a whole number from 1 to 1024 is needed")
+        raise InputError(f"workers must be an integer from 1 to 1024 (got {workers})")
     if scheduler is not None and executor != "dask":
-        raise InputError("a scheduler address is for the executor dask")
+        raise InputError("a scheduler address applies only to the executor dask")
     if executor is None or executor == "serial":
         yield _serial
     elif executor == "processes":
@@ -155,7 +155,7 @@ def _opened(
 @contextlib.contextmanager
 def _dask(scheduler: str | None) -> Iterator[Executor]:
     if scheduler is None:
-        raise InputError("executor dask needs the address of a scheduler, as --scheduler tcp://HOST:8786")
+        raise InputError("executor dask requires the address of a scheduler, e.g. --scheduler tcp://HOST:8786")
     try:
         from distributed import Client
     except ImportError:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
 
 __all__ = ["GAP", "Incumbent"]
 
@@ -44,7 +44,7 @@ class Incumbent:
     solution: Any = None
     objective: float = math.inf
     bound: float = -math.inf
-    trajectory: list[tuple[float, float | None, float | None]] = field(default_factory=list)
+    trajectory: Trajectory = field(default_factory=list)
     build_seconds: float = 0.0
     version: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -72,9 +72,7 @@ class Incumbent:
         if bound is not None:
             self.bound = max(self.bound, min(bound, self.objective))
         if before != (self.objective, self.bound):
-            self.trajectory.append((self.controls.elapsed(), *self._known()))
-            if self.controls.on_progress is not None:
-                self.controls.on_progress(ProgressEvent(*self.trajectory[-1]))
+            self.controls.note(self.trajectory, *self._known())
 
     def _known(self) -> tuple[float | None, float | None]:
         bound = min(self.bound, self.objective)

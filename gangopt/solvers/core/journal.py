@@ -110,7 +110,7 @@ def _one_line_errors(path: Path) -> Iterator[None]:
 
 
 def _read(path: Path, content: bytes, fingerprint: str, tasks: int) -> Rows:
-    foreign = InputError(f"{path}: is no journal of a comparison; remove it or write elsewhere")
+    foreign = InputError(f"{path}: not a journal of a comparison; remove it or write elsewhere")
     try:
         head, *lines = content.decode("utf-8").split("\n")[:-1]
         found = json.loads(head)["fingerprint"]
@@ -126,7 +126,7 @@ def _read(path: Path, content: bytes, fingerprint: str, tasks: int) -> Rows:
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(f"{path}: line {number} is damaged; remove the file or write elsewhere") from None
         if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < tasks:
-            raise InputError(f"{path}: line {number} is of task {index}, 0 to {tasks - 1} exist")
+            raise InputError(f"{path}: line {number} names task {index}; tasks are 0 to {tasks - 1}")
         done[index] = rows
     return done
 
@@ -151,7 +151,7 @@ def _row(record: dict[str, Any]) -> Row:
         and isinstance(row.best, bool)
         and isinstance(row.reason, str | None)
     ):
-        raise TypeError("a field is of another type")
+        raise TypeError("a field has the wrong type")
     return row
 
 

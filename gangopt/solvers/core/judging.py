@@ -61,7 +61,7 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
         outcome = Outcome("completed", None, None, reason=str(error), options=options)
     else:
         if solution is None:
-            raise SolverError(f"{instance.name}: the heuristic returned None, a solution is needed")
+            raise SolverError(f"{instance.name}: the heuristic returned None instead of a solution")
         outcome = Outcome("completed", solution, None, reason=getattr(solution, "remark", None), options=options)
     if interrupts.count() > interrupted:
         raise KeyboardInterrupt
@@ -126,11 +126,11 @@ def _judge(problem: AnyProblem, instance: Instance, name: str, outcome: Outcome)
     wanted = resolve(problem.solution)
     if not isinstance(outcome.solution, wanted):
         found = type(outcome.solution).__name__
-        raise SolverError(f"{instance.name}: {name} returned a {found}, a {wanted.__name__} is needed")
+        raise SolverError(f"{instance.name}: {name} must return a {wanted.__name__} (got {found})")
     violations = instance.check(outcome.solution)
     if violations:
         rest = f" and {len(violations) - 1} more" if len(violations) > 1 else ""
-        raise SolverError(f"{instance.name}: the judge rejects what {name} returned: {violations[0]}{rest}")
+        raise SolverError(f"{instance.name}: the checker rejects the solution of {name}: {violations[0]}{rest}")
     return instance.evaluate(outcome.solution)
 
 
@@ -143,7 +143,9 @@ def _agreed_bound(
     if gap is None or gap >= 0:
         return bound
     if is_contradicted(objective, bound, problem.sense, whole=problem.whole):
-        raise SolverError(f"{instance.name}: {name} claims the bound {bound} but its solution has {objective}")
+        raise SolverError(
+            f"{instance.name}: {name} claims the bound {bound}, but its solution has objective {objective}"
+        )
     return objective
 
 
@@ -167,5 +169,5 @@ def _standing(
         return termination, "optimal", outcome.reason
     if outcome.termination == "optimal":
         left = "no bound" if gap is None else f"a relative gap of {gap:.3g}"
-        return "error", "feasible", f"ended as optimal with {left}, at most {allowed:g} was asked for"
+        return "error", "feasible", f"ended as optimal with {left}; at most {allowed:g} was requested"
     return outcome.termination, "feasible", outcome.reason

@@ -38,7 +38,7 @@ def method_label(method: str | Heuristic) -> str:
     if isinstance(method, str):
         return method
     if not callable(method):
-        raise InputError(f"method {method!r}: the name of a method or a function instance -> Solution is needed")
+        raise InputError(f"method must be a name or a function instance -> Solution (got {method!r})")
     inner = method.func if isinstance(method, functools.partial) else method
     return str(getattr(method, "__name__", None) or getattr(inner, "__name__", None) or type(inner).__name__)
 
@@ -65,7 +65,7 @@ def check_own(function: Heuristic, problem: AnyProblem) -> str:
     """
     name = method_label(function)
     if name in problem.methods:
-        raise InputError(f"function {name}: {problem.noun} has a method of this name; give the function another one")
+        raise InputError(f"function {name}: {problem.noun} has a method of this name; rename the function")
     return name
 
 

@@ -174,7 +174,7 @@ class _Crew:
         else:
             first = self._deaths[index]
             both = how if how == first else f"{first}, then {how}"
-            yield index, Lost(f"its worker process ended without an answer, and once more when tried again ({both})")
+            yield index, Lost(f"its worker process ended without a result, also when retried ({both})")
 
     def _give(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
         """Give an idle worker the next task; what cannot be sent has no answer."""

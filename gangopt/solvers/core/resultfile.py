@@ -69,7 +69,9 @@ def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:
     problem = problems[instance.noun]
     if isinstance(value, dict) and "solution" in value and "termination" in value:
         if value.get("problem") != instance.noun:
-            raise InputError(f"{os.fspath(path)}: field problem: {value.get('problem')!r}, {instance.noun!r} is needed")
+            raise InputError(
+                f"{os.fspath(path)}: field problem must be {instance.noun!r} (got {value.get('problem')!r})"
+            )
         value = value["solution"]
         if value is None:
             raise InputError(f"{os.fspath(path)}: the result holds no solution")

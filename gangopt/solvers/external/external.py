@@ -99,7 +99,7 @@ def solve_external(
     solver = EXTERNAL_SOLVERS.get(solver_name)
     if solver is None:
         raise InputError(
-            f"solver {shown(solver_name)} is not known; known: {', '.join(('gangopt_highs', *EXTERNAL_SOLVERS))}"
+            f"unknown solver {shown(solver_name)}; known: {', '.join(('gangopt_highs', *EXTERNAL_SOLVERS))}"
         )
     run = _Run(solver_name, solver, settings)
     arrays = compile_model(model)
@@ -139,10 +139,10 @@ class _Run:
             if option is not None:
                 options[option] = value
             elif value != default:
-                self._notes.append(f"{self._name} has no option for {wish}: {value} was not used")
+                self._notes.append(f"{self._name} has no option for {wish}: {value} was ignored")
         for wish in ("on_progress", "log"):
             if getattr(settings, wish) is not None:
-                self._notes.append(f"{self._name} does not call {wish}")
+                self._notes.append(f"{self._name} does not support {wish}")
         return {**options, **settings.options}
 
     def solve(self, arrays: LinearArrays) -> SolverOutcome:
@@ -182,7 +182,7 @@ class _Run:
         model, columns = _plain_model(tight)
         left = self._seconds_left()
         if left is not None and left <= 0:
-            self._notes.append("out of time before the solver was called")
+            self._notes.append("time limit reached before the solver was called")
             return "time_limit", None, None
         release_scheduler()
         try:
@@ -253,12 +253,12 @@ class _Run:
             else:
                 values = None
                 termination = termination if termination in {"time_limit", "interrupted"} else "error"
-                self._notes.append(f"the point that {self._name} returned was refused: {broken}")
+                self._notes.append(f"the solution returned by {self._name} was rejected: {broken}")
         if objective is not None:
             bound, status = self._proven(arrays, objective, bound, termination == "optimal")
         elif termination == "optimal":
             termination = "error"
-            self._notes.append(f"{self._name} calls the model solved but gives no point")
+            self._notes.append(f"{self._name} reports the model solved but returns no solution")
         return SolverOutcome(
             termination=termination,
             solution_status=status,
@@ -284,7 +284,7 @@ class _Run:
             return (objective, "optimal") if claimed and exact else (None, "feasible")
         distance = bound - objective if arrays.sense == "maximise" else objective - bound
         if distance < -tolerance:
-            self._notes.append(f"{self._name} gives the bound {bound}, beyond the objective {objective}")
+            self._notes.append(f"{self._name} reports the bound {bound}, beyond the objective {objective}")
             return None, "feasible"
         return (objective, "optimal") if distance <= tolerance else (bound, "feasible")
 
@@ -313,7 +313,7 @@ def _interface(name: str, solver: ExternalSolver) -> Any:
     except Exception:
         available = False
     if not available:
-        raise SolverUnavailableError(f"solver {name!r} is not installed; get it by: {solver.how_to_get}")
+        raise SolverUnavailableError(f"solver {name!r} is not installed; to install it: {solver.how_to_get}")
     return interface
 
 

@@ -51,7 +51,7 @@ class ExternalSolver:
 
 _HIGHS = ExternalSolver("pip install highspy", "time_limit", "mip_rel_gap", "mip_abs_gap", "threads", "random_seed")
 _GUROBI = ExternalSolver(
-    "pip install gurobipy (a licence is needed for large models)", "TimeLimit", "MIPGap", "MIPGapAbs", "Threads", "Seed"
+    "pip install gurobipy (large models require a licence)", "TimeLimit", "MIPGap", "MIPGapAbs", "Threads", "Seed"
 )
 EXTERNAL_SOLVERS: dict[str, ExternalSolver] = {
     "appsi_highs": _HIGHS,
@@ -84,7 +84,7 @@ EXTERNAL_SOLVERS: dict[str, ExternalSolver] = {
         seed="randomization/randomseedshift",
     ),
     "cplex": ExternalSolver(
-        "IBM's installer for CPLEX, with the program cplex on the PATH (a licence is needed)",
+        "IBM's installer for CPLEX, with the program cplex on the PATH (requires a licence)",
         "timelimit",
         "mip_tolerances_mipgap",
         "mip_tolerances_absmipgap",

@@ -138,16 +138,16 @@ def read_allocation_file(path: str | os.PathLike[str], instance: str | None = No
     record = value if isinstance(value, dict) and "termination" in value else {}
     name = record.get("instance") if instance is None else instance
     if not isinstance(name, str):
-        raise InputError(f"{file}: names no instance; give it by --instance")
+        raise InputError(f"{file}: names no instance; pass --instance")
     if record and record.get("solution") is None:
         raise NoSolutionError(f"{file}: the result holds no solution")
     try:
         loaded = load(name)
     except InputError as error:
-        hint = "; give it by --instance" if instance is None else ""
+        hint = "; pass --instance" if instance is None else ""
         raise InputError(f"{file}: instance {shown(name)} cannot be loaded ({error}){hint}") from None
     if not isinstance(loaded, FairShareInstance | AuctionInstance):
-        raise InputError(f"{file}: of decision {loaded.noun}; certificates are for fair_share and auction")
+        raise InputError(f"{file}: a problem of kind {loaded.noun}; certificates apply to fair_share and auction")
     solution = read_solution(path, loaded)
     violations = loaded.check(solution)
     if violations:

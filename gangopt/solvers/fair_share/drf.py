@@ -45,7 +45,7 @@ def dominant_share_gpus(market: Market) -> tuple[float, ...]:
             if _highest_level(market, {j: share for j, share in kept.items() if j != i}) <= level * (1 + _EQUAL)
         ]
         if not stuck:
-            raise SolverError(f"dominant shares: no app is at its limit at the level {level}")
+            raise SolverError(f"dominant shares: no app is at its limit at the share {level}")
         settled.update(dict.fromkeys(stuck, level))
     return tuple(max(0.0, settled[i] / float(unit[i]) - float(held[i])) for i in range(len(market.apps)))
 

@@ -16,7 +16,7 @@ from gangopt.formulations.rows import sum_of_terms
 from gangopt.instances.fair_share.instance import FairShareInstance
 from gangopt.instances.fair_share.market import bundles_of, rows_of
 from gangopt.instances.fair_share.solution import FairShareSolution
-from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
 from gangopt.solvers.fair_share.heuristics import greedy_allocation
 
 __all__ = ["exact"]
@@ -93,7 +93,7 @@ class _Search:
         self.given: tuple[tuple[int, ...], ...] | None = None
         self.reached: list[float] = []
         self.ceiling = self.best[0]
-        self.trajectory: list[tuple[float, float | None, float | None]] = []
+        self.trajectory: Trajectory = []
         self.build_seconds, self.models = 0.0, 0
         self.solver, self.version = "", ""
         self.solver_options: dict[str, Any] = {}
@@ -113,9 +113,7 @@ class _Search:
 
     def _report(self) -> None:
         objective = None if self.given is None else 1 / self.reached[0]
-        self.trajectory.append((self.controls.elapsed(), objective, 1 / self.ceiling))
-        if self.controls.on_progress is not None:
-            self.controls.on_progress(ProgressEvent(*self.trajectory[-1]))
+        self.controls.note(self.trajectory, objective, 1 / self.ceiling)
 
     def stage(self) -> bool:
         """Settle the next threshold and the apps at it; return False if the time is over."""
@@ -168,7 +166,7 @@ class _Search:
         if found is None:
             return None
         if not found:
-            raise SolverError(f"{self.instance.name}: an allocation was found that a later model calls infeasible")
+            raise SolverError(f"{self.instance.name}: a known allocation is infeasible in a later model")
         return sum(item < value for item in self.reached)
 
     def solve(self, more: list[_Cap], fewest_below: float | None = None) -> bool | None:

@@ -121,7 +121,7 @@ class LinearArrays:
         rows, columns = csr.shape
         costs = vector(costs, "costs")
         if columns != len(costs):
-            raise InputError(f"the matrix has {columns} columns, costs {len(costs)}; as many are needed")
+            raise InputError(f"costs must have one entry per column (got {len(costs)} for {columns} columns)")
         arrays = cls(
             sense=sense,
             offset=float(offset),
@@ -212,7 +212,7 @@ class LinearArrays:
             finite or too large, or a bound is NaN or infinite on the wrong side; the message names the component.
         """
         if self.sense not in {"minimise", "maximise"}:
-            raise InputError(f"sense is {self.sense!r}; allowed: minimise, maximise")
+            raise InputError(f"sense must be 'minimise' or 'maximise' (got {self.sense!r})")
         self._check_lengths()
         self._check_structure()
         self._check_numbers()
@@ -231,28 +231,26 @@ class LinearArrays:
         }
         for field, (array, length) in expected.items():
             if len(array) != length:
-                raise InputError(f"{field} has {len(array)} entries; {length} are needed")
+                raise InputError(f"{field} must have {length} entries (got {len(array)})")
         for field, names, length in (("columns", self.columns, n), ("rows", self.rows, m)):
             if len(names) not in {0, length}:
-                raise InputError(f"{field} has {len(names)} entries; none or {length} are needed")
+                raise InputError(f"{field} must have 0 or {length} entries (got {len(names)})")
 
     def _check_structure(self) -> None:
         starts, indices = self.starts, self.indices
         if starts[0] != 0 or starts[-1] != len(indices) or (np.diff(starts) < 0).any():
             raise InputError("starts must rise from 0 to the number of matrix entries")
         if len(indices) and not 0 <= indices.min() <= indices.max() < self.n_columns:
-            raise InputError(f"indices holds a column outside 0..{self.n_columns - 1}")
+            raise InputError(f"indices must be from 0 to {self.n_columns - 1}")
         if not _rising_in_rows(starts, indices):
             twice = _first_duplicate(starts, indices, self.n_columns)
             if twice is not None:
                 row, column = twice
-                raise InputError(f"{self.column_name(column)} stands twice in {self.row_name(row)}")
+                raise InputError(f"duplicate entry of {self.column_name(column)} in {self.row_name(row)}")
 
     def _check_numbers(self) -> None:
         if not abs(self.offset) < INFINITE:
-            raise InputError(
-                f"the objective has the constant {self.offset}; a finite number below {INFINITE:g} is needed"
-            )
+            raise InputError(f"the objective's constant must be finite and below {INFINITE:g} (got {self.offset})")
         for name, bad, array, allowed in (
             ("objective coefficient", ~(np.abs(self.costs) < INFINITE), self.costs, f"finite, below {INFINITE:g}"),
             ("lower bound", ~(self.lower < INFINITE), self.lower, f"below {INFINITE:g}, which counts as infinite"),
@@ -268,8 +266,8 @@ class LinearArrays:
             if bad.any():
                 at = int(np.argmax(bad))
                 raise InputError(
-                    f"{self.row_name(at)} has the {name} {array[at]}; a number of size below {INFINITE:g}, "
-                    "which counts as infinite, or none is needed"
+                    f"{self.row_name(at)} has the {name} {array[at]}; allowed: magnitude below {INFINITE:g}, "
+                    "which counts as infinite"
                 )
         bad = ~(np.abs(self.values) <= LARGEST_COEFFICIENT)
         if bad.any():
@@ -288,7 +286,7 @@ def vector(values: ArrayLike, field: str) -> Floats:
     except (TypeError, ValueError) as error:
         raise InputError(f"{field} is not a vector of numbers: {str(error).splitlines()[0]}") from error
     if array.ndim != 1:
-        raise InputError(f"{field} has shape {array.shape}; a vector is needed")
+        raise InputError(f"{field} must be a vector (got shape {array.shape})")
     return array
 
 
@@ -304,12 +302,12 @@ def _as_rows(matrix: Any) -> Any:
 
     try:
         if len(np.shape(matrix)) != 2:
-            raise InputError(f"the matrix has shape {np.shape(matrix)}; rows and columns are needed")
+            raise InputError(f"the matrix must have rows and columns (got shape {np.shape(matrix)})")
         csr = csr_matrix(matrix, dtype=np.float64)
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"the matrix is not one of numbers: {str(error).splitlines()[0]}") from error
+        raise InputError(f"the matrix must hold numbers: {str(error).splitlines()[0]}") from error
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

@@ -197,7 +197,5 @@ def _domain_facts(domain: Any, variable: Any) -> tuple[float, float, bool]:
     lower, upper, step = domain.get_interval()
     whole = step is not None and abs(step) == 1 and (lower is None or float(lower).is_integer())
     if not whole and step != 0:
-        raise InputError(
-            f"{variable.name} has the domain {domain}; an interval of the reals or of the integers is needed"
-        )
+        raise InputError(f"{variable.name} must have an interval of the reals or integers as its domain (got {domain})")
     return (-math.inf if lower is None else float(lower)), (math.inf if upper is None else float(upper)), whole

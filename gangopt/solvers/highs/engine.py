@@ -128,7 +128,7 @@ class Engine:
         notes = [*([] if dropped is None else [dropped]), *unused]
         status = self._handle.run(monitor)
         if status not in _TERMINATIONS and "presolve" not in self._settings.options:
-            notes.append(f"HiGHS ended with {self._handle.status_text()!r} and was run again without presolve")
+            notes.append(f"HiGHS ended with {self._handle.status_text()!r} and was rerun without presolve")
             status = self._handle.run_without_presolve(monitor)
         termination = _TERMINATIONS.get(status, "error")
         if termination == "error" or status in _OPTION_LIMITS:
@@ -137,7 +137,7 @@ class Engine:
         if termination == "unbounded":
             findings = self._feasible_or_not(tight, monitor, findings)
         if findings.termination == "infeasible" and known is not None:
-            doubt = "HiGHS calls the model infeasible, but the start satisfies it"
+            doubt = "HiGHS reports the model infeasible, but the start satisfies it"
             return replace(findings, termination="error", point=known, notes=(*findings.notes, doubt))
         if findings.termination == "infeasible" and self._settings.explain and lost is None:
             findings.conflict = self._handle.conflict(tight, monitor)
@@ -156,11 +156,11 @@ class Engine:
         if start is None:
             return None, []
         if not tight.is_mip:
-            return None, ["the start was not used: a linear program needs none"]
+            return None, ["the start was ignored: a linear program has no use for it"]
         point = rounded(tight, start)
         broken = violation(tight, point, start)
         if broken is not None:
-            return None, [f"the start was not used: {broken}"]
+            return None, [f"the start was ignored: {broken}"]
         self._handle.start_from(point)
         return point, []
 
@@ -190,7 +190,7 @@ class Engine:
             point, broken = self._repaired(tight, point, monitor, scale, broken)
         if broken is not None:
             findings.termination = "error"
-            findings.notes += (f"the point that HiGHS returned was refused: {broken}",)
+            findings.notes += (f"the solution returned by HiGHS was rejected: {broken}",)
             return
         findings.point = point
         if not arrays.is_mip:
@@ -225,7 +225,7 @@ class Engine:
                 termination = "error"
                 notes.append(doubt)
         if termination == "unbounded" and _huge_bounds(arrays):
-            notes.append(f"bounds of size {INFINITE:g} and more count as none")
+            notes.append(f"bounds of magnitude >= {INFINITE:g} count as infinite")
         seconds = monitor.seconds()
         monitor.finish(objective, bound)
         row_duals, reduced_costs = findings.duals or (None, None)
@@ -252,19 +252,19 @@ class Engine:
     ) -> tuple[float | None, SolutionStatus, str | None]:
         """Say what objective and bound prove: the bound to report, the status, and a doubt about a claimed optimum."""
         if bound is None:
-            doubt = "HiGHS calls the solution optimal but gives no bound" if claimed else None
+            doubt = "HiGHS reports the solution optimal but gives no bound" if claimed else None
             return None, "feasible", doubt
         tolerance = _PRUNING_TOLERANCE / scale + _RELATIVE_TOLERANCE * abs(objective)
         if tolerance > _HALF and arrays.has_whole_objective:
             tolerance = max(_HALF, 4 * float(np.spacing(abs(objective))))
         distance = bound - objective if arrays.sense == "maximise" else objective - bound
         if distance < -tolerance:
-            return None, "feasible", f"HiGHS gives the bound {bound}, beyond the objective {objective}"
+            return None, "feasible", f"HiGHS reports the bound {bound}, beyond the objective {objective}"
         if distance <= tolerance:
             return objective, "optimal", None
         asked = max(self._settings.abs_gap, self._settings.rel_gap * abs(bound)) + tolerance
         if claimed and distance > asked:
-            return bound, "feasible", f"HiGHS calls {objective} optimal, but its bound is {bound}"
+            return bound, "feasible", f"HiGHS reports {objective} optimal, but its bound is {bound}"
         return bound, "feasible", None
 
 
@@ -283,7 +283,7 @@ def _unscaled(duals: tuple[Floats, Floats] | None, tight: LinearArrays) -> tuple
 def _without_claims(findings: _Findings, lost: str) -> _Findings:
     """Keep the point, which is checked, and whatever stopped the solve from outside, and claim nothing else."""
     claimed = findings.termination in {"optimal", "infeasible", "unbounded"}
-    reason = f"{lost} (HiGHS calls the rest of the model {findings.termination})" if claimed else lost
+    reason = f"{lost} (HiGHS reports the rest of the model {findings.termination})" if claimed else lost
     return _Findings(
         "error" if claimed else findings.termination,
         findings.point,

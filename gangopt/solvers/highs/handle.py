@@ -188,7 +188,7 @@ class Handle:
             arrays.integer.astype(np.int32),
         )
         if status == HighsStatus.kError:
-            raise SolverError("HiGHS refused the model without a reason")
+            raise SolverError("HiGHS rejected the model without a reason")
         set_options(self._highs, {"mip_abs_gap": self._settings.abs_gap * scale})
         if arrays.is_mip:
             set_options(self._highs, mip_options(self._settings, arrays))
@@ -206,7 +206,7 @@ class Handle:
         solution = highspy.HighsSolution()
         solution.col_value = x.tolist()
         if self._highs.setSolution(solution) == HighsStatus.kError:
-            raise SolverError("HiGHS refused a start of the right length")
+            raise SolverError("HiGHS rejected a start of the right length")
 
     def run(self, monitor: Monitor, *, report: bool = True) -> HighsModelStatus:
         """Solve within what is left of the time limit and return HiGHS's own status."""

@@ -133,7 +133,7 @@ def refuse_owned(options: Mapping[str, object]) -> None:
     """
     folder = Path(str(options.get("log_file", ""))).parent
     if not folder.is_dir():
-        raise InputError(f"log_file {str(options['log_file'])!r} cannot be written: no folder {str(folder)!r}")
+        raise InputError(f"cannot write log_file {str(options['log_file'])!r}: no folder {str(folder)!r}")
     for name in options:
         if name in _OWNED:
             raise InputError(f"give {_OWNED[name]} of SolveSettings instead of the HiGHS option {name}")
@@ -142,7 +142,7 @@ def refuse_owned(options: Mapping[str, object]) -> None:
 def _allowed(highs: Any, name: str) -> str:
     status, current = highs.getOptionValue(name)
     if status != highspy.HighsStatus.kOk:
-        return "; it has no option of that name"
-    kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a word it knows"}[type(current)]
+        return "; it has no such option"
+    kind = {bool: "true or false", int: "an integer", float: "a number", str: "a word it knows"}[type(current)]
     shown = "inf" if isinstance(current, float) and math.isinf(current) else repr(current)
     return f"; it takes {kind} in its range, as {shown}"

@@ -53,7 +53,7 @@ _IN_PROCESS = (None, "direct", "python")
 """What `solver_io` may be: there is no file between Pyomo and HiGHS here."""
 
 
-@pyomo.opt.SolverFactory.register("gangopt_highs", doc="HiGHS, in process, through gangopt's direct path")
+@pyomo.opt.SolverFactory.register("gangopt_highs", doc="HiGHS, in process, through gangopt's compiler")
 class PyomoHighs:
     """Solver object as Pyomo's SolverFactory makes it.
 
@@ -163,7 +163,7 @@ class PyomoHighs:
         began = time.perf_counter()
         arrays = compile_model(model)
         if not load_solutions and not hasattr(model.model(), "solutions"):
-            raise InputError(f"load_solutions=False needs a ConcreteModel above {model.name}, which keeps the solution")
+            raise InputError(f"load_solutions=False requires a ConcreteModel above {model.name} to keep the solution")
         start = current_values(arrays) if warmstart else None
         read = time.perf_counter()
         with _log_to(tee, logfile) as log:
@@ -185,12 +185,12 @@ class PyomoHighs:
 def _refuse_unknown(arguments: Mapping[str, object]) -> None:
     for name, given in arguments.items():
         if given is not None:
-            raise InputError(f"gangopt_highs does not know the argument {name}={given!r}")
+            raise InputError(f"gangopt_highs has no argument {name}={given!r}")
 
 
 def _check_io(solver_io: str | None) -> None:
     if solver_io not in _IN_PROCESS:
-        raise InputError(f"gangopt_highs writes no files: solver_io is {solver_io!r}; direct or python is needed")
+        raise InputError(f"solver_io must be 'direct' or 'python': gangopt_highs writes no files (got {solver_io!r})")
 
 
 def _check_suffixes(patterns: Sequence[str]) -> None:
@@ -198,9 +198,9 @@ def _check_suffixes(patterns: Sequence[str]) -> None:
         try:
             known = any(re.match(pattern, name) for name in _SUFFIXES)
         except (re.error, TypeError) as error:
-            raise InputError(f"the suffix {pattern!r} is no regular expression: {error}") from error
+            raise InputError(f"the suffix {pattern!r} is not a regular expression: {error}") from error
         if not known:
-            raise InputError(f"gangopt_highs cannot import the suffix {pattern!r}; it knows dual and rc")
+            raise InputError(f"gangopt_highs cannot import the suffix {pattern!r}; known: dual, rc")
 
 
 def _settings(options: Mapping[str, object], log: Callable[[str], None] | None) -> SolveSettings:
@@ -216,8 +216,8 @@ def _number(name: str, text: Any, number: Callable[[Any], int | float]) -> int |
     try:
         return number(text)
     except ValueError as error:
-        kind = "a whole number" if number is int else "a number"
-        raise InputError(f"the option {name} is {text!r}; {kind} is needed") from error
+        kind = "an integer" if number is int else "a number"
+        raise InputError(f"the option {name} must be {kind} (got {text!r})") from error
 
 
 @contextmanager
@@ -229,7 +229,7 @@ def _log_to(tee: bool, logfile: str | Path | None) -> Iterator[Callable[[str], N
     try:
         file = Path(logfile).open("w", encoding="utf-8")  # noqa: SIM115 - closed below; only opening is caught here
     except OSError as error:
-        raise InputError(f"logfile {str(logfile)!r} cannot be written: {error.strerror}") from error
+        raise InputError(f"cannot write logfile {str(logfile)!r}: {error.strerror}") from error
 
     def write(line: str) -> None:
         file.write(f"{line}\n")
@@ -272,7 +272,7 @@ def _results(arrays: LinearArrays, outcome: SolverOutcome) -> Any:
 
 
 def _message(outcome: SolverOutcome) -> str | None:
-    conflict = f"these cannot hold together: {', '.join(outcome.conflict)}" if outcome.conflict else None
+    conflict = f"conflicting constraints: {', '.join(outcome.conflict)}" if outcome.conflict else None
     return "; ".join(part for part in (outcome.message, conflict) if part is not None) or None
 
 

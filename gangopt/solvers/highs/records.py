@@ -77,20 +77,20 @@ class SolveSettings:
 
     def __post_init__(self) -> None:
         if not isinstance(self.options, Mapping) or not all(isinstance(name, str) for name in self.options):
-            raise InputError(f"options are {self.options!r}; values by option names are needed")
+            raise InputError(f"options must be a mapping from option names to values (got {self.options!r})")
         for name in ("on_progress", "log"):
             if not (getattr(self, name) is None or callable(getattr(self, name))):
-                raise InputError(f"{name} is {getattr(self, name)!r}; a function or None is needed")
+                raise InputError(f"{name} must be a function or None (got {getattr(self, name)!r})")
         if self.time_limit is not None and not (_real(self.time_limit) and self.time_limit >= 0):
-            raise InputError(f"time_limit is {self.time_limit!r}; seconds of at least 0, or None, are needed")
+            raise InputError(f"time_limit must be >= 0 seconds or None (got {self.time_limit!r})")
         for name in ("rel_gap", "abs_gap"):
             value = getattr(self, name)
             if not (_real(value) and value >= 0 and math.isfinite(value)):
-                raise InputError(f"{name} is {value!r}; a finite number of at least 0 is needed")
+                raise InputError(f"{name} must be finite and >= 0 (got {value!r})")
         if not _whole(self.threads) or not 1 <= self.threads <= LARGEST_THREADS:
-            raise InputError(f"threads is {self.threads!r}; a whole number from 1 to {LARGEST_THREADS} is needed")
+            raise InputError(f"threads must be an integer from 1 to {LARGEST_THREADS} (got {self.threads!r})")
         if not _whole(self.seed) or not 0 <= self.seed <= _LARGEST_SEED:
-            raise InputError(f"seed is {self.seed!r}; a whole number from 0 to {_LARGEST_SEED} is needed")
+            raise InputError(f"seed must be an integer from 0 to {_LARGEST_SEED} (got {self.seed!r})")
 
 
 def _whole(value: object) -> bool:

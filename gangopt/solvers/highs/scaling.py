@@ -205,8 +205,8 @@ def unseen_numbers(arrays: LinearArrays) -> str | None:
     if reach.max() > _TRUSTED_TERM:
         column = int(np.argmax(reach))
         return (
-            f"{arrays.column_name(column)} takes whole numbers up to {reach[column]:.3g}, more than HiGHS can tell "
-            "apart; give it in a larger unit"
+            f"{arrays.column_name(column)} takes integers up to {reach[column]:.3g}, more than HiGHS can "
+            "distinguish; use a larger unit"
         )
     terms = largest_terms(arrays)
     row = int(np.argmax(terms)) if len(terms) else 0
@@ -214,8 +214,8 @@ def unseen_numbers(arrays: LinearArrays) -> str | None:
         return None
     largest = terms[row] / arrays.row_factor(row)
     return (
-        f"{arrays.row_name(row)} adds numbers up to {largest:.3g} to numbers of another size, more than HiGHS can tell "
-        "apart; give its variables in units nearer to each other"
+        f"{arrays.row_name(row)} adds numbers up to {largest:.3g} to much smaller ones, more than HiGHS can "
+        "resolve; use units of similar size for its variables"
     )
 
 

@@ -48,10 +48,12 @@ class Session:
 
     def __init__(self, arrays: LinearArrays, settings: SolveSettings | None = None) -> None:
         if not isinstance(arrays, LinearArrays):
-            raise InputError(f"{type(arrays).__name__} is not LinearArrays; compile_model makes them from a model")
+            raise InputError(
+                f"{type(arrays).__name__} is not LinearArrays; use compile_model to build them from a model"
+            )
         self.settings = SolveSettings() if settings is None else settings
         if not isinstance(self.settings, SolveSettings):
-            raise InputError(f"settings are a {type(settings).__name__}; SolveSettings are needed")
+            raise InputError(f"settings must be SolveSettings (got {type(settings).__name__})")
         self._engine = Engine(self.settings)
         self._start: Floats | None = None
         self._set(arrays)
@@ -84,10 +86,10 @@ class Session:
         """
         start = vector(values, "the start")
         if start.shape != (self._arrays.n_columns,):
-            raise InputError(f"the start has shape {start.shape}; {self._arrays.n_columns} values are needed")
+            raise InputError(f"the start must have {self._arrays.n_columns} values (got shape {start.shape})")
         if not np.isfinite(start).all():
             at = int(np.argmin(np.isfinite(start)))
-            raise InputError(f"the start gives {self._arrays.column_name(at)} the value {start[at]}; finite is needed")
+            raise InputError(f"the start of {self._arrays.column_name(at)} must be finite (got {start[at]})")
         self._start = start
 
     def limit_time(self, seconds: float | None) -> None:
@@ -200,7 +202,7 @@ class Session:
 def _changed(vector: Floats, positions: ArrayLike, values: ArrayLike) -> Floats:
     at: NDArray[Any] = np.atleast_1d(np.asarray(positions))
     if not np.issubdtype(at.dtype, np.integer) or (len(at) and not 0 <= at.min() <= at.max() < len(vector)):
-        raise InputError(f"positions must be whole numbers from 0 to {len(vector) - 1}")
+        raise InputError(f"positions must be integers from 0 to {len(vector) - 1}")
     result = vector.copy()
     try:
         numbers = np.asarray(values, dtype=np.float64)
@@ -300,7 +302,7 @@ def current_values(arrays: LinearArrays) -> Floats:
     values = [variable.value for variable in arrays.columns]
     if None in values:
         name = arrays.column_name(values.index(None))
-        raise InputError(f"{name} has no value to start from; a start needs one for every variable")
+        raise InputError(f"{name} has no value; a start must give every variable one")
     return np.array(values, dtype=np.float64)
 
 

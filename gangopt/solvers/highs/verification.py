@@ -68,7 +68,7 @@ def violation(arrays: LinearArrays, x: Floats, original: Floats | None = None) -
     moved = np.where(arrays.integer, np.abs(before - np.round(before)), 0.0)
     if len(moved) and moved.max() > INTEGRALITY_TOLERANCE:
         at = int(np.argmax(moved))
-        return f"{arrays.column_name(at)} is {before[at]}, not a whole number"
+        return f"{arrays.column_name(at)} is {before[at]}, not an integer"
     outside = np.maximum(arrays.lower - before, before - arrays.upper)
     outside -= FEASIBILITY_TOLERANCE * np.maximum(1.0, np.abs(before))
     if len(outside) and outside.max() > 0:
@@ -87,7 +87,7 @@ def _broken_row(arrays: LinearArrays, x: Floats) -> str | None:
     for row in np.flatnonzero(excess > FEASIBILITY_TOLERANCE).tolist():
         if excess[row] > _allowed(arrays, row, x, activity[row]):
             unit = arrays.row_factor(row)
-            return f"{arrays.row_name(row)} is {activity[row] / unit}, broken by {excess[row] / unit:.3g}"
+            return f"{arrays.row_name(row)} is {activity[row] / unit}, violated by {excess[row] / unit:.3g}"
     return None
 
 

@@ -110,7 +110,7 @@ def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
         return state.outcome(_Stop("interrupted"))
     if state.doubt is not None:
         return state.outcome(_Stop("error", state.doubt))
-    return state.outcome(_Stop("time_limit", "the last model ended with a gap above the one asked for"))
+    return state.outcome(_Stop("time_limit", "the last model ended with a gap above the requested one"))
 
 
 def _run(state: _State) -> None:
@@ -125,7 +125,7 @@ def _run(state: _State) -> None:
     if large:
         state.offer(bound=all_local_bound(instance, state.controls))
         state.check()
-        raise _Stop("completed", f"{cells:,} configurations, joint models are built up to {MAX_CONFIGURATIONS:,}")
+        raise _Stop("completed", f"{cells:,} configurations; joint models are built up to {MAX_CONFIGURATIONS:,}")
     data = _priced(state)
     _classes(state, data)
     if state.solution is not None:
@@ -151,7 +151,7 @@ def _classes(state: _State, data: IntervalData) -> None:
     state.metrics["classes_columns"] = pieces = count_pieces(data)
     if pieces > MAX_PIECES:
         raise _Stop(
-            "completed", f"{pieces:,} pieces on classes of servers, joint models are built up to {MAX_PIECES:,}"
+            "completed", f"{pieces:,} pieces on classes of servers; joint models are built up to {MAX_PIECES:,}"
         )
     begin = state.controls.elapsed()
     form = Classes(data)
@@ -176,7 +176,9 @@ def _joint(state: _State, data: IntervalData) -> None:
     instance = state.instance
     state.metrics["joint_columns"] = columns = count_columns(data)
     if columns > MAX_JOINT:
-        raise _Stop("completed", f"{columns:,} columns with every server, form joint is solved up to {MAX_JOINT:,}")
+        raise _Stop(
+            "completed", f"{columns:,} columns with every server; formulation joint is solved up to {MAX_JOINT:,}"
+        )
     from pyomo.environ import Constraint
 
     begin = state.controls.elapsed()
@@ -211,7 +213,7 @@ def _solve(state: _State, form: Classes | Joint, model: Pyomo, begin: float) -> 
         raise KeyboardInterrupt
     if outcome.termination == "infeasible":
         # the choices that were kept are those of the best solution, too
-        state.doubt = f"HiGHS calls form {form.name} infeasible, but a solution is known"
+        state.doubt = f"HiGHS reports formulation {form} infeasible, but a solution is known"
     elif outcome.termination == "error":
         state.doubt = outcome.message
     if outcome.bound is not None:

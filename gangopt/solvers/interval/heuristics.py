@@ -72,7 +72,7 @@ def retry(
         If a method is unknown, exact, random, or for one job only, or the step is out of range.
     """
     if not 0.01 <= step <= 1:
-        raise InputError(f"retry: step={step:g}, from 0.01 to 1 is needed")
+        raise InputError(f"retry: step must be from 0.01 to 1 (got {step:g})")
     # of equal objectives min takes the first
     return min(attempts(instance, allocation, placement, step), key=lambda found: instance.evaluate(found).objective)
 
@@ -89,7 +89,7 @@ def attempts(
     """
     both = problems[instance.noun].method(f"{allocation}+{placement}")[0]
     if both.exact or both.takes_seed():
-        raise InputError(f"retry: {both.name}, two heuristics without random choices are needed")
+        raise InputError(f"retry: must combine two heuristics without random choices (got {both.name})")
     allocate = problems["allocation"].methods[allocation].function()
     place = problems["placement"].methods[placement].function()
     fewest = math.inf

@@ -179,9 +179,9 @@ class _Run(Incumbent):
         if solved.termination == "infeasible":
             if self.solution is None:
                 names = ", ".join(self.instance.resources)
-                raise InfeasibleError(f"resource_capacity ({names}): no machine set holds all tasks together")
+                raise InfeasibleError(f"resource_capacity ({names}): no set of machines holds all tasks together")
             if self._rejects_the_known(model, lowest, settings):
-                return "error", "HiGHS calls the model infeasible even where the levels hold the known placement"
+                return "error", "HiGHS reports the model infeasible even at levels that hold the known placement"
             self.offer(bound=highest)
             return None
         if solved.values is not None:

@@ -42,7 +42,7 @@ def packlimit(instance: NetworkPlacementInstance, *, limit: float = LIMIT) -> Ne
     Gu et al.: Tiresias, NSDI 2019, section 3.3.2.
     """
     if not 0 <= limit <= 1:
-        raise InputError(f"packlimit: limit={limit}, a share from 0 to 1 is needed")
+        raise InputError(f"packlimit: limit must be from 0 to 1 (got {limit})")
     assert instance.skew is not None
     return consolidate(instance) if instance.skew > limit else _filled(instance, descending=False)
 

@@ -202,4 +202,4 @@ def require_room(instance: NetworkPlacementInstance, reduced: Reduced) -> None:
     room = int(Room(instance).worker_room().sum())
     if room < reduced.workers:
         names = ", ".join(instance.resources)
-        raise InfeasibleError(f"resource_capacity ({names}): room for {room} workers, {reduced.workers} are needed")
+        raise InfeasibleError(f"resource_capacity ({names}): room for {room} of {reduced.workers} workers")

@@ -66,7 +66,7 @@ class NetworkJob:
         if not 0 <= self.arrival < self.departure:
             raise InputError(
                 f"job {self.name}: arrival {self.arrival}, departure {self.departure}; "
-                "0 <= arrival < departure is needed"
+                "must satisfy 0 <= arrival < departure"
             )
 
 

@@ -11,7 +11,7 @@ from gangopt.base.contract import Score
 from gangopt.instances.parameters.grouping import cut
 from gangopt.instances.parameters.instance import ParametersInstance, ParametersSolution
 from gangopt.solvers.core.clock import Clock, CountedClock
-from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
 from gangopt.solvers.parameters.levels import Level, search_of
 from gangopt.solvers.parameters.stages import Staged, parse_order, staged
 
@@ -88,16 +88,14 @@ def exact(
     names = parse_order(order or ("requests+size_difference" if requests is None else "size_difference+requests"))
     fewest = len(instance.sizes)
     if requests is not None and requests < fewest:
-        too_few = f"requests: {requests}, at least {fewest} are needed, one for every block"
+        too_few = f"requests must be >= {fewest}, one for every block (got {requests})"
         return Outcome("infeasible", None, None, reason=too_few)
-    trajectory: list[tuple[float, float | None, float | None]] = []
+    trajectory: Trajectory = []
 
     def notify(state: Staged) -> None:
         score = instance.evaluate(state.solution)
         bound = float(_bound_at(instance, score, Clock(0.0)))
-        trajectory.append((controls.elapsed(), score.objective, bound))
-        if controls.on_progress is not None:
-            controls.on_progress(ProgressEvent(controls.elapsed(), score.objective, bound))
+        controls.note(trajectory, score.objective, bound)
 
     state = staged(instance, names, requests, controls, notify)
     score = instance.evaluate(state.solution)
@@ -212,7 +210,7 @@ def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome
         form="levels",
         solve_seconds=time.perf_counter() - begin,
         metrics={"frontier": [point.figures() for point in points]},
-        reason=f"{open_points} of {len(points)} points are open" if open_points else None,
+        reason=f"{open_points} of {len(points)} points are not proven" if open_points else None,
     )
 
 

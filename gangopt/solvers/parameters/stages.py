@@ -73,7 +73,7 @@ def parse_order(order: str) -> tuple[str, ...]:
         if name not in OBJECTIVES:
             raise InputError(f"order: {name!r}, allowed: {', '.join(OBJECTIVES)}, joined by +")
         if name in names[:position]:
-            raise InputError(f"order: {name!r} stands twice")
+            raise InputError(f"order: duplicate {name!r}")
     return names
 
 

@@ -90,7 +90,9 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
         return search.outcome("optimal")
     if controls.remaining() == 0:
         return search.outcome("time_limit")
-    return search.outcome("completed", "no part improves the placement, and form pieces is too large to prove it")
+    return search.outcome(
+        "completed", "no neighbourhood improves the placement, and formulation pieces is too large to prove it optimal"
+    )
 
 
 def _run(search: Search, orders: int) -> None:

@@ -65,7 +65,7 @@ class Search(Incumbent):
         """
         settings = settings_of(self.controls)
         if settings.time_limit is not None and settings.time_limit <= 0:
-            raise OutOfTime("the time is over")
+            raise OutOfTime("time limit reached")
         return replace(settings, on_progress=None)
 
     def part_settings(self) -> SolveSettings:

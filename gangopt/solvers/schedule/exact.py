@@ -9,7 +9,7 @@ from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.schedule.instance import ROUNDING, ScheduleInstance, ScheduleSolution
 from gangopt.registry.records import problems
 from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus
-from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
+from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
 
 __all__ = ["exact"]
 
@@ -77,7 +77,7 @@ class _Run:
         self.by_prices: JctBound | None = None
         self.form = "bounds"
         self.build_seconds = 0.0
-        self.trajectory: list[tuple[float, float | None, float | None]] = []
+        self.trajectory: Trajectory = []
         self.solver, self.version = "", ""
         self.options: dict[str, Any] = {}
         if controls.start is not None:
@@ -98,9 +98,7 @@ class _Run:
 
     def _report(self) -> None:
         objective = None if self.solution is None else self.objective
-        self.trajectory.append((self.controls.elapsed(), objective, self.bound))
-        if self.controls.on_progress is not None:
-            self.controls.on_progress(ProgressEvent(self.controls.elapsed(), objective, self.bound))
+        self.controls.note(self.trajectory, objective, self.bound)
 
     def closed(self) -> bool:
         """Return whether the gap asked for, or that of a proven optimum, is reached."""
@@ -113,7 +111,7 @@ class _Run:
         methods = problems["schedule"].methods
         for name in _POLICIES:
             if self.solution is not None and self.controls.remaining() == 0:
-                raise OutOfTime("the time was over before every policy was replayed")
+                raise OutOfTime("time limit reached before every policy was replayed")
             try:
                 self.offer(methods[name].function()(self.instance))
             except NoSolutionError:
@@ -142,7 +140,10 @@ class _Run:
         """Solve one form from the incumbent on; return why it stopped and, if early, a reason."""
         form = self._form(search)
         if form is None:
-            return "completed", f"{len(self.instance.jobs)} jobs are too many for either form: the gap stays open"
+            return (
+                "completed",
+                f"{len(self.instance.jobs)} jobs are too many for either formulation: the gap stays open",
+            )
         try:
             return self._solve(form)
         except ModelTooLargeError as error:

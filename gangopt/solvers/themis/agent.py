@@ -149,7 +149,7 @@ def subset_rhos(
         If there are more GPUs than are enumerated.
     """
     if len(gpus) > MOST_SUBSET_GPUS:
-        raise InputError(f"gpus: {len(gpus)} on offer, subsets of at most {MOST_SUBSET_GPUS} are enumerated; use rows")
+        raise InputError(f"gpus: {len(gpus)} on offer; subsets are enumerated for at most {MOST_SUBSET_GPUS}; use rows")
     phases = estimates(tuner, len(held) + len(gpus))
     lengths = total_lengths(phases, len(held) + len(gpus), split)
     for size in range(0 if held else 1, len(gpus) + 1):
@@ -190,7 +190,7 @@ class TunedApp:
         for name in ("arrival", "restart"):
             seconds = getattr(self, name)
             if not 0 <= seconds < math.inf:
-                raise InputError(f"app {self.label}: {name}={seconds}, seconds from 0 are needed")
+                raise InputError(f"app {self.label}: {name} must be >= 0 seconds (got {seconds})")
 
     def join(self, cluster: Cluster, crowd: Crowd) -> None:
         """Enter a cluster, whose number of apps over time the crowd knows."""

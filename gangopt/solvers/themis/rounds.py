@@ -122,9 +122,9 @@ class RoundSettings:
 
     def __post_init__(self) -> None:
         if not 0 <= self.fairness <= 1:
-            raise InputError(f"fairness knob f={self.fairness}, a number from 0 to 1 is needed")
+            raise InputError(f"fairness must be from 0 to 1 (got {self.fairness})")
         if not (0 < self.lease < math.inf):
-            raise InputError(f"lease={self.lease}, seconds above 0 are needed")
+            raise InputError(f"lease must be > 0 seconds (got {self.lease})")
         require_slack(self.slack)
 
 
@@ -185,7 +185,7 @@ def hold_round(
         If the lease is so short that, at this time, the clock would not move by it.
     """
     if not now + settings.lease > now:
-        raise InputError(f"lease={settings.lease:g} at {now:g} s: too short for the clock, which does not move by it")
+        raise InputError(f"lease={settings.lease:g} at {now:g} s: too short to advance the clock")
     offered = leases.free(len(cluster.gpus), now)
     before = {agent.label: leases.of(agent.label) for agent in agents}
     held = leases.held(now)
@@ -267,10 +267,10 @@ def run_rounds(
     """
     labels = [app.label for app in apps]
     if len(set(labels)) < len(labels):
-        raise InputError("two apps of one label in the rounds")
+        raise InputError("two apps of the rounds have the same label")
     for app in apps:
         if not 0 <= app.arrival <= LATEST:
-            raise InputError(f"app {app.label}: arrival={app.arrival:g}, seconds from 0 to {LATEST:g} are needed")
+            raise InputError(f"app {app.label}: arrival must be from 0 to {LATEST:g} seconds (got {app.arrival:g})")
     run = _Run(apps, cluster, RoundSettings() if settings is None else settings, seed, on_round)
     while run.waiting or run.present:
         run.step()
@@ -352,6 +352,6 @@ class _Run:
         self.idle = 0 if self.leases.held(self.now) else self.idle + 1
         if self.idle >= _IDLE_ROUNDS:
             raise NoSolutionError(
-                f"nobody was left a GPU in {self.idle} rounds in a row: payments take all; use rounding random or a "
+                f"no app kept a GPU in {self.idle} rounds in a row: payments take all; use rounding random or a "
                 "larger f"
             )

@@ -102,14 +102,14 @@ class SingleJobApp:
     def __post_init__(self) -> None:
         for name, low in (("arrival", 0.0), ("restart", 0.0)):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= low):
-                raise InputError(f"app {self.label}: {name}={getattr(self, name)}, seconds from 0 are needed")
+                raise InputError(f"app {self.label}: {name} must be >= 0 seconds (got {getattr(self, name)})")
         if self.arrival > LATEST:
-            raise InputError(f"app {self.label}: arrival={self.arrival:g}, at most {LATEST:g} seconds are allowed")
+            raise InputError(f"app {self.label}: arrival must be <= {LATEST:g} seconds (got {self.arrival:g})")
         for name in ("work", "work_error"):
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) > 0):
-                raise InputError(f"app {self.label}: {name}={getattr(self, name)}, a number above 0 is needed")
+                raise InputError(f"app {self.label}: {name} must be > 0 (got {getattr(self, name)})")
         if not isinstance(self.max_gpus, int) or self.max_gpus < 1:
-            raise InputError(f"app {self.label}: max_gpus={self.max_gpus}, a whole number from 1 is needed")
+            raise InputError(f"app {self.label}: max_gpus must be an integer >= 1 (got {self.max_gpus})")
         self.left = self.work
         self._stalled = 0.0
 

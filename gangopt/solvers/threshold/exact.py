@@ -180,5 +180,5 @@ def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: flo
     )
     model.widest = Objective(expr=model.margin, sense=maximize)
     if unless_interrupted(solve_model(model, SolveSettings(time_limit=time_limit))).values is None:
-        raise OutOfTime("the time was over before a margin was found")
+        raise OutOfTime("time limit reached before a margin was found")
     return linear.read(model, instance)

@@ -73,7 +73,7 @@ def perceptron(instance: ThresholdInstance, *, epochs: int = 50, seed: int = 0) 
     Rosenblatt 1958; Gallant: Perceptron-based learning algorithms, 1990.
     """
     if not 1 <= epochs <= 100_000:
-        raise InputError(f"perceptron: epochs={epochs}, 1 to 100000 are allowed")
+        raise InputError(f"perceptron: epochs must be from 1 to 100000 (got {epochs})")
     generator = np.random.default_rng(seed)
     centres = instance.values.mean(axis=0)
     signed = np.where(instance.sensitive, 1.0, -1.0)[:, None] * np.column_stack(

@@ -362,7 +362,7 @@ def test_values_of_any_range_never_end_as_an_error(seed, width, form):
     if result.termination == "optimal":
         assert result.objective == pytest.approx(best, rel=1e-9)
     else:
-        assert result.reason == f"form {form} gives a bound; the solution read from it is worse"
+        assert result.reason == f"the solution read from formulation {form} is worse than its optimum"
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -206,7 +206,7 @@ def test_infeasible_together_names_the_resources_that_conflict() -> None:
     result = gangopt.solve(one_kind(**CROSSED, capacity=[7.0, 7.0]))
     assert result.termination == "infeasible"
     assert result.reason == (
-        "resource_capacity: no choice of configurations keeps cpu and memory within capacity at the same time"
+        "resource_capacity: no choice of configurations keeps cpu and memory within capacity together"
     )
     assert gangopt.solve(one_kind(**CROSSED, capacity=[8.0, 8.0])).objective == pytest.approx(40)
 
@@ -286,7 +286,7 @@ def test_a_gap_that_stays_open_is_an_error_with_its_reason(monkeypatch: pytest.M
     monkeypatch.setattr(module, "solve_core", with_a_weak_bound)
     instance = random(jobs=20, mode="sync", seed=20)
     outcome = exact(instance, Controls())
-    assert (outcome.termination, outcome.reason) == ("error", "the core model ended with a gap above the one asked for")
+    assert (outcome.termination, outcome.reason) == ("error", "the core model ended with a gap above the requested one")
     assert outcome.bound <= instance.evaluate(outcome.solution).objective
 
 
@@ -354,7 +354,7 @@ def test_stopped_in_the_midst_keeps_the_first_allocation(monkeypatch: pytest.Mon
     monkeypatch.setattr("gangopt.solvers.allocation.dual.CELLS_AT_ONCE", 100)
     instance = random(jobs=60, max_tasks=5, seed=1)
     outcome = exact(instance, Controls(time_limit=1e-9))
-    assert (outcome.termination, outcome.bound, outcome.reason) == ("time_limit", None, "the time is over")
+    assert (outcome.termination, outcome.bound, outcome.reason) == ("time_limit", None, "time limit reached")
     assert instance.check(outcome.solution) == []
 
 

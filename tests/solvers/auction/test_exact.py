@@ -209,7 +209,7 @@ def test_a_proven_optimum_with_open_payments_is_no_time_limit(monkeypatch):
     monkeypatch.setattr("gangopt.solvers.auction.exact.payments_of", cut_off)
     result = gangopt.solve(instance, "exact?form=nested_flow")
     assert (result.termination, result.solution_status, result.proven) == ("optimal", "optimal", True)
-    assert result.reason.startswith("some payments are only known to lie in an interval")
+    assert result.reason.startswith("some payments are known only within an interval")
 
 
 def test_no_time_at_all_leaves_a_bound_and_a_feasible_allocation():
@@ -451,7 +451,7 @@ def test_places_that_the_solver_cannot_solve_are_an_error(monkeypatch):
         return dataclasses.replace(solve_model(model, settings), termination="infeasible", message="no")
 
     monkeypatch.setattr("gangopt.solvers.highs.solve_model", refuse)
-    with pytest.raises(SolverError, match="form places ended as infeasible: no"):
+    with pytest.raises(SolverError, match="formulation places ended as infeasible: no"):
         exact(large_machines(), Controls())
 
 

@@ -95,9 +95,7 @@ def test_an_instance_that_none_of_the_methods_fits_is_a_failed_row(tmp_path):
     write_json(file, to_document(gangopt.load("allocation/optimus-figure4")))
     comparison = gangopt.compare([NAMES[0], file], ["lpt", "paa"])
     assert [row.status for row in comparison.rows] == ["feasible", "feasible", "failed"]
-    assert comparison.rows[2].reason == (
-        "allocation has no such method (lpt, paa); known: exact, optimus, drf, tetris, equal"
-    )
+    assert comparison.rows[2].reason == ("allocation has no method lpt, paa; known: exact, optimus, drf, tetris, equal")
 
 
 def test_one_method_alone_is_accepted():
@@ -225,7 +223,7 @@ class _Unreliable:
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (BrokenExecutor(), "its worker process ended without an answer"),
+        (BrokenExecutor(), "its worker process ended without a result"),
         (TypeError("cannot pickle"), "its executor failed (TypeError: cannot pickle)"),
     ],
 )
@@ -247,20 +245,20 @@ def test_a_task_that_its_executor_loses_is_a_failed_row_and_is_tried_again(tmp_p
     [
         ({"instances": []}, "no instances to compare"),
         ({"methods": []}, "no methods to compare"),
-        ({"methods": 3}, "methods 3: one, or a list of them, is needed"),
-        ({"instances": None}, "instances None: one, or a list of them, is needed"),
-        ({"instances": [NAMES[0], 3]}, r"instances\[1\] 3: an instance, or the name or path of one, is needed"),
-        ({"methods": ["lpt", "lpt"]}, "method lpt is named twice"),
+        ({"methods": 3}, r"methods must be one or a list \(got 3\)"),
+        ({"instances": None}, r"instances must be one or a list \(got None\)"),
+        ({"instances": [NAMES[0], 3]}, r"instances\[1\] must be an instance, its name or its path \(got 3\)"),
+        ({"methods": ["lpt", "lpt"]}, "duplicate method lpt"),
         ({"methods": ["quantum"]}, "unknown method 'quantum'; known: "),
         ({"methods": ["paa?x=1"]}, "paa.x=1: unknown argument 'x'"),
-        ({"time_limit": -1}, "time limit -1: seconds above 0"),
-        ({"rel_gap": math.nan}, "relative gap nan"),
-        ({"threads": 0}, "threads 0: a whole number from 1"),
-        ({"seed": -1}, "seed -1: a whole number from 0"),
+        ({"time_limit": -1}, r"time_limit must be > 0 and <= 1e9 seconds \(got -1\)"),
+        ({"rel_gap": math.nan}, r"rel_gap must be >= 0 \(got nan\)"),
+        ({"threads": 0}, r"threads must be .* \(got 0\)"),
+        ({"seed": -1}, r"seed must be .* \(got -1\)"),
         ({"executor": "cloud"}, "unknown executor 'cloud'; known: serial, processes, dask"),
-        ({"executor": "dask"}, "executor dask needs the address of a scheduler"),
-        ({"scheduler": "tcp://x:1"}, "a scheduler address is for the executor dask"),
-        ({"executor": "processes", "workers": 0}, "workers 0: a whole number from 1"),
+        ({"executor": "dask"}, "executor dask requires the address of a scheduler"),
+        ({"scheduler": "tcp://x:1"}, "a scheduler address applies only to the executor dask"),
+        ({"executor": "processes", "workers": 0}, r"workers must be an integer from 1 to 1024 \(got 0\)"),
     ],
 )
 def test_each_wrong_setting_has_its_message(call, message):
@@ -310,7 +308,7 @@ def test_the_html_report_is_one_page_with_every_row(comparison, tmp_path):
     assert "<script" not in html_report(
         Comparison((Row("<script>", "parameters", "<b>", 1.0, 1.0, 0.0, proven=True, seconds=0.0, status="optimal"),))
     )
-    with pytest.raises(InputError, match="a HTML report is for reading"):
+    with pytest.raises(InputError, match="an HTML report cannot be loaded"):
         Comparison.read(file)
 
 
@@ -322,24 +320,24 @@ SAVED = {"instance": "x", "problem": "p", "method": "m", "objective": 1, "status
     [
         ("a.txt", "", "suffix .txt, allowed: .parquet, .csv, .json, .html"),
         ("a", "", "suffix missing, allowed"),
-        ("a.json", "{}", "no saved comparison"),
+        ("a.json", "{}", "not a saved comparison"),
         ("a.json", '{"rows": [{"instance": "x"}]}', "column problem is missing"),
-        ("a.json", '{"rows": [3]}', "no saved comparison"),
+        ("a.json", '{"rows": [3]}', "not a saved comparison"),
         ("a.csv", "a,b\n1,2\n", "column instance is missing"),
         ("a.csv", "", "cannot be read as csv"),
         ("a.parquet", "junk", "cannot be read as parquet"),
         (
             "a.json",
             '{"rows": [{"instance":"x","problem":"p","method":"m","objective":"many","status":"s"}]}',
-            "column objective holds 'many'",
+            "column objective must be a number .*'many'",
         ),
         (
             "a.json",
             '{"rows": [{"instance":"x","problem":"p","method":"m","objective":"nan","status":"s"}]}',
-            "column objective holds NaN",
+            r"column objective must be a number \(got NaN\)",
         ),
         *(
-            ("a.json", json.dumps({"rows": [{**SAVED, name: value}]}), f"column {name} holds .*, {need} is needed")
+            ("a.json", json.dumps({"rows": [{**SAVED, name: value}]}), f"column {name} must be {need}")
             for name, value, need in (
                 *(("method", other, "text") for other in (True, [], {})),
                 ("reason", [1], "text"),
@@ -405,7 +403,7 @@ def test_a_dying_worker_costs_no_row_but_its_own(tmp_path, monkeypatch):
     names = [f"parameters/random?blocks={blocks}&servers=2" for blocks in (5, 6, 7, 8, 9)]
     rows = gangopt.compare(names, [fragile], executor="processes", workers=2).rows
     assert [row.status for row in rows] == ["feasible", "feasible", "failed", "feasible", "feasible"]
-    assert "its worker process ended without an answer" in rows[2].reason
+    assert "its worker process ended without a result" in rows[2].reason
 
 
 @pytest.mark.parametrize("whole_group", [True, False])

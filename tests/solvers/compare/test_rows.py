@@ -105,7 +105,7 @@ def test_an_objective_better_than_a_claimed_bound_is_a_failure_not_a_proof():
     )
     row, _ = scored_rows(problem, instance, [exact, false_bound], Controls())
     assert (row.status, row.proven) == ("failed", False)
-    assert row.reason == f"its objective is better than the bound {exact.objective * 1.01:.15g}: one of them is wrong"
+    assert row.reason == f"objective better than the proven bound {exact.objective * 1.01:.15g}: one of them is wrong"
 
 
 def test_infinite_gaps_are_counted_and_spoil_neither_mean_nor_median():
@@ -130,7 +130,7 @@ def test_the_gap_of_a_proven_row_is_zero_in_the_summary():
 
 def test_the_text_says_why_a_row_stopped_early():
     rows = (
-        make_row(method="exact", gap=0.5, termination="time_limit", reason="2 of 3 points are open"),
+        make_row(method="exact", gap=0.5, termination="time_limit", reason="2 of 3 points are not proven"),
         make_row(method="lpt", gap=0.5, termination="completed"),
         make_row(
             method="b", objective=None, bound=None, gap=None, status="infeasible", termination="infeasible", reason="no"
@@ -139,7 +139,7 @@ def test_the_text_says_why_a_row_stopped_early():
     text = comparison_text(Comparison(rows))
     assert "feasible (time_limit)" in text
     assert "(completed)" not in text
-    assert text.endswith("a exact feasible (time_limit): 2 of 3 points are open\na b infeasible: no")
+    assert text.endswith("a exact feasible (time_limit): 2 of 3 points are not proven\na b infeasible: no")
 
 
 def test_the_text_shows_a_bounded_number_of_remarks():

@@ -43,7 +43,7 @@ def test_a_form_that_is_a_bound_ends_as_completed_where_its_solution_is_worse():
     assert ended == {("optimal", True), ("completed", False)}
     worse = next(result for result in results if not result.proven)
     assert worse.bound < worse.objective
-    assert worse.reason == "form levels gives a bound; the solution read from it is worse"
+    assert worse.reason == "the solution read from formulation levels is worse than its optimum"
 
 
 def test_a_form_that_cannot_be_built_in_time_ends_at_the_limit():
@@ -61,5 +61,6 @@ def test_a_better_solution_than_the_bound_ends_as_an_error_without_a_bound(monke
     result = gangopt.solve("parameters/random?blocks=6&servers=3&seed=27", form="groups")
     assert (result.termination, result.solution_status, result.bound) == ("error", "feasible", None)
     assert (
-        result.reason == "the solution is better than the bound 1000000000 of form groups: its tolerances hide as much"
+        result.reason
+        == "the solution is better than the bound 1000000000 of formulation groups, within the solver's tolerances"
     )

@@ -55,7 +55,9 @@ def test_a_false_claim_is_held_against_a_solution_of_every_problem(small_names, 
     assert result.termination != "infeasible"
     assert result.termination != "optimal" or result.objective == pytest.approx(best, rel=1e-9, abs=1e-9)
     if form is not None and result.termination == "error":
-        assert result.reason.startswith(f"form {form} was called infeasible, but the checker accepts the solution of ")
+        assert result.reason.startswith(
+            f"formulation {form} was called infeasible, but the checker accepts the solution of "
+        )
         assert result.solution_status == "feasible"
 
 
@@ -82,7 +84,7 @@ def test_a_start_contradicts_the_claim(infeasible, form):
     infeasible()
     result = gangopt.solve(instance, form=form, start=start)
     assert result.termination == "error"
-    assert result.reason == "HiGHS calls the model infeasible, but the start satisfies it"
+    assert result.reason == "HiGHS reports the model infeasible, but the start satisfies it"
     assert result.objective == start.objective
 
 
@@ -95,7 +97,7 @@ def test_a_model_with_a_start_that_holds_is_not_infeasible(infeasible):
         outcome = session.solve()
     assert outcome.termination == "error"
     assert outcome.values.tolist() == [1.0, 0.0]
-    assert outcome.message == "HiGHS calls the model infeasible, but the start satisfies it"
+    assert outcome.message == "HiGHS reports the model infeasible, but the start satisfies it"
 
 
 def too_large():
@@ -128,7 +130,7 @@ def test_heuristics_are_asked_as_long_as_there_is_time():
     found = uncontradicted(problem, instance, claim, Controls())
     assert found.termination == "error"
     assert not instance.check(found.solution)
-    assert found.reason == "form choice was called infeasible, but the checker accepts the solution of optimus"
+    assert found.reason == "formulation choice was called infeasible, but the checker accepts the solution of optimus"
     late = Controls(time_limit=1e-9)
     assert uncontradicted(problem, instance, claim, late) is claim
     own = uncontradicted(problem, instance, Outcome("infeasible", found.solution, None), late)

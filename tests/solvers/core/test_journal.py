@@ -71,10 +71,10 @@ def test_a_resumed_journal_keeps_its_file(tmp_path):
     ("content", "message"),
     [
         (b'{"fingerprint": "other"}\n', "rows of a comparison with other settings"),
-        (b"[1]\n", "is no journal of a comparison"),
-        (b"my shopping list\neggs\n", "is no journal of a comparison"),
-        (b"eggs", "is no journal of a comparison"),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "is no journal of a comparison"),
+        (b"[1]\n", "not a journal of a comparison"),
+        (b"my shopping list\neggs\n", "not a journal of a comparison"),
+        (b"eggs", "not a journal of a comparison"),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", "not a journal of a comparison"),
     ],
 )
 def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path, content, message):
@@ -107,8 +107,8 @@ WRONG = [
         ('{"task": 0, "rows": []}', "line 2 is damaged"),
         ('{"task": 0, "rows": ""}', "line 2 is damaged"),
         *((json.dumps({"task": 0, "rows": [{**ROW, **change}]}), "line 2 is damaged") for change in WRONG),
-        (json.dumps({"task": 7, "rows": [ROW]}), "line 2 is of task 7, 0 to 1 exist"),
-        (json.dumps({"task": True, "rows": [ROW]}), "line 2 is of task True, 0 to 1 exist"),
+        (json.dumps({"task": 7, "rows": [ROW]}), "line 2 names task 7; tasks are 0 to 1"),
+        (json.dumps({"task": True, "rows": [ROW]}), "line 2 names task True; tasks are 0 to 1"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path, line, message):

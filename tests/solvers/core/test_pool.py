@@ -62,9 +62,7 @@ def test_a_task_whose_worker_died_is_tried_again(tmp_path):
 @linux
 def test_a_task_that_kills_two_workers_says_so_and_costs_no_other():
     found = dict(run_in_processes(killed_always, [0, 1, 2, 3], 2))
-    assert found.pop(1) == Lost(
-        "its worker process ended without an answer, and once more when tried again (killed by SIGKILL)"
-    )
+    assert found.pop(1) == Lost("its worker process ended without a result, also when retried (killed by SIGKILL)")
     assert found == {0: 0, 2: 4, 3: 6}
 
 

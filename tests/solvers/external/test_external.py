@@ -222,7 +222,7 @@ def test_nothing_is_claimed_where_highs_drops_a_coefficient_that_counts(side):
 
 
 def test_unknown_and_absent_solvers_are_told_in_one_line():
-    with pytest.raises(InputError, match="solver 'cplox' is not known; known: gangopt_highs, appsi_highs"):
+    with pytest.raises(InputError, match="unknown solver 'cplox'; known: gangopt_highs, appsi_highs"):
         solve_external(program(), "cplox")
     for name in NOT_RUN_HERE:
         if pyo.SolverFactory(name).available(exception_flag=False):
@@ -230,7 +230,7 @@ def test_unknown_and_absent_solvers_are_told_in_one_line():
         with pytest.raises(SolverUnavailableError) as caught:
             solve_external(program(), name)
         text = str(caught.value)
-        assert text.startswith(f"solver {name!r} is not installed; get it by: ")
+        assert text.startswith(f"solver {name!r} is not installed; to install it: ")
         assert "\n" not in text
 
 
@@ -256,7 +256,7 @@ TRANSLATED = {
         "randomseed": 7,
     },
 }
-LEFT_OUT = {"glpk": ["whole seconds", "threads: 2 was not used", "seed: 7 was not used"], "scip": ["threads: 2"]}
+LEFT_OUT = {"glpk": ["whole seconds", "threads: 2 was ignored", "seed: 7 was ignored"], "scip": ["threads: 2"]}
 
 
 class FakeInterface:
@@ -303,7 +303,7 @@ def test_own_options_override_and_gap_without_an_option_is_refused(monkeypatch):
     with pytest.raises(InputError, match="glpk has no option for abs_gap=1"):
         solve_external(program(), "glpk", SolveSettings(abs_gap=1.0))
     outcome = solve_external(program(), "gurobi", SolveSettings(on_progress=print, log=print))
-    assert "gurobi does not call on_progress; gurobi does not call log" in outcome.message
+    assert "gurobi does not support on_progress; gurobi does not support log" in outcome.message
 
 
 def test_claims_without_a_point_failures_and_odd_conditions(monkeypatch):
@@ -311,7 +311,7 @@ def test_claims_without_a_point_failures_and_odd_conditions(monkeypatch):
     monkeypatch.setattr(external, "_interface", lambda _name, _solver: fake)
     outcome = solve_external(program(), "cbc")
     assert (outcome.termination, outcome.solution_status, outcome.version) == ("error", "none", "unknown")
-    assert "cbc calls the model solved but gives no point" in outcome.message
+    assert "cbc reports the model solved but returns no solution" in outcome.message
     fake.condition = TerminationCondition.internalSolverError
     assert "cbc ended with the condition internalSolverError" in solve_external(program(), "cbc").message
     fake.failure = RuntimeError("crashed\nwith details")
@@ -335,10 +335,10 @@ def test_points_and_bounds_are_checked(monkeypatch):
     assert run_with(monkeypatch, good, None).bound == pytest.approx(10.33)
     outcome = run_with(monkeypatch, good, 11.0)
     assert outcome.bound is None
-    assert "appsi_highs gives the bound 11.0, beyond the objective" in outcome.message
+    assert "appsi_highs reports the bound 11.0, beyond the objective" in outcome.message
     outcome = run_with(monkeypatch, [0.0, 0.0, 0.0, 0.0], 0.0)
     assert (outcome.termination, outcome.values) == ("error", None)
-    assert "the point that appsi_highs returned was refused: cover is" in outcome.message
+    assert "the solution returned by appsi_highs was rejected: cover is" in outcome.message
 
 
 def test_model_keeps_its_values_when_nothing_is_loaded():
@@ -364,7 +364,7 @@ def test_a_model_that_takes_all_the_time_is_a_time_limit(monkeypatch):
     monkeypatch.setattr(external, "_plain_model", far_too_slow(0.02))
     outcome = solve_external(program(), "cbc", SolveSettings(time_limit=0.01))
     assert (outcome.termination, outcome.solution_status) == ("time_limit", "none")
-    assert outcome.message == "out of time before the solver was called"
+    assert outcome.message == "time limit reached before the solver was called"
     assert fake.options is None
 
 
@@ -386,7 +386,7 @@ def test_a_refused_point_does_not_hide_why_the_solver_stopped(monkeypatch, condi
     model.row = pyo.Constraint(expr=model.x[0] + model.x[1] == 1)
     outcome = solve_external(model, "cbc", SolveSettings(time_limit=60))
     assert (outcome.termination, outcome.solution_status) == (expected, "none")
-    assert "the point that cbc returned was refused" in outcome.message
+    assert "the solution returned by cbc was rejected" in outcome.message
 
 
 @pytest.mark.parametrize("share", [0.96, 1.01])

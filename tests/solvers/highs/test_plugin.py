@@ -105,9 +105,9 @@ def test_options_of_object_and_call(solver, capsys):
     assert "Solving report" in capsys.readouterr().out
     with pytest.raises(InputError, match="does not accept the option nope=1"):
         solver.solve(mod, options={"nope": 1})
-    with pytest.raises(InputError, match="does not know the argument wrong=2"):
+    with pytest.raises(InputError, match="has no argument wrong=2"):
         solver.solve(mod, wrong=2)
-    with pytest.raises(InputError, match="does not know the argument executable='highs'"):
+    with pytest.raises(InputError, match="has no argument executable='highs'"):
         highs_package.plugin.PyomoHighs(executable="highs")
     with pytest.raises(InputError, match="cannot import the suffix 'slack'"):
         solver.solve(mod, suffixes=["slack"])
@@ -115,11 +115,11 @@ def test_options_of_object_and_call(solver, capsys):
 
 def test_warm_start(solver):
     mod = model()
-    with pytest.raises(InputError, match=r"x\[1\] has no value to start from"):
+    with pytest.raises(InputError, match=r"x\[1\] has no value; a start must"):
         solver.solve(mod, warmstart=True)
     mod.x[1].value, mod.x[2].value = 0, 0
     results = solver.solve(mod, warmstart=True)
-    assert "the start was not used" in results.solver.message
+    assert "the start was ignored" in results.solver.message
 
 
 def test_log_goes_to_a_file_from_its_beginning_and_to_stdout(solver, tmp_path, capsys):
@@ -131,9 +131,9 @@ def test_log_goes_to_a_file_from_its_beginning_and_to_stdout(solver, tmp_path, c
     assert "old" not in file.read_text()
     solver.solve(model(), logfile=str(file), tee=True)
     assert capsys.readouterr().out == file.read_text()
-    with pytest.raises(InputError, match=r"logfile '.*nowhere/log' cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"cannot write logfile '.*nowhere/log': No such file"):
         solver.solve(model(), logfile=tmp_path / "nowhere" / "log")
-    with pytest.raises(InputError, match=r"log_file '.*nowhere/log' cannot be written: no folder '.*nowhere'"):
+    with pytest.raises(InputError, match=r"cannot write log_file '.*nowhere/log': no folder '.*nowhere'"):
         solver.solve(model(), options={"log_file": str(tmp_path / "nowhere" / "log")})
 
 
@@ -141,7 +141,7 @@ def test_the_message_names_what_conflicts(solver, caplog):
     mod = model()
     mod.bad = pyo.Constraint(expr=mod.x[1] >= 8)
     results = solver.solve(mod)
-    assert results.solver.message.startswith("these cannot hold together: ")
+    assert results.solver.message.startswith("conflicting constraints: ")
     assert {"top", "bad"} <= set(results.solver.message.partition(": ")[2].split(", "))
     assert results.solver.termination_message == results.solver.message
     assert results.solver.message in caplog.text
@@ -152,18 +152,18 @@ def test_options_are_attributes_too_and_numbers_may_be_strings(solver):
     solver.options["mip_rel_gap"] = "0.5"
     assert dict(solver.options) == {"threads": 2, "mip_rel_gap": "0.5"}
     assert check_optimal_termination(solver.solve(model(), timelimit="10", options={"random_seed": "3"}))
-    for name, given, kind in (("time_limit", "soon", "a number"), ("threads", "1.5", "a whole number")):
-        with pytest.raises(InputError, match=f"the option {name} is '{given}'; {kind} is needed"):
+    for name, given, kind in (("time_limit", "soon", "a number"), ("threads", "1.5", "an integer")):
+        with pytest.raises(InputError, match=rf"the option {name} must be {kind} \(got '{given}'\)"):
             solver.solve(model(), options={name: given})
-    with pytest.raises(InputError, match="threads is 4000; a whole number from 1 to 1024"):
+    with pytest.raises(InputError, match="threads must be an integer from 1 to 1024"):
         solver.solve(model(), options={"threads": 4000})
 
 
 def test_pyomos_other_keywords(solver, capsys):
     assert isinstance(pyo.SolverFactory("gangopt_highs", solver_io="direct", executable=None), type(solver))
-    with pytest.raises(InputError, match="gangopt_highs writes no files: solver_io is 'nl'"):
+    with pytest.raises(InputError, match=r"solver_io must be 'direct' or 'python': .*\(got 'nl'\)"):
         highs_package.plugin.PyomoHighs(solver_io="nl")
-    with pytest.raises(InputError, match="gangopt_highs writes no files: solver_io is 'mps'"):
+    with pytest.raises(InputError, match=r"solver_io must be .*\(got 'mps'\)"):
         solver.solve(model(), solver_io="mps")
     solver.solve(model(), report_timing=True, keepfiles=True, symbolic_solver_labels=True, solnfile=None)
     lines = capsys.readouterr().out.splitlines()
@@ -178,7 +178,7 @@ def test_suffixes_may_be_patterns(solver, suffixes):
     assert mod.dual[mod.row] == 1.0
 
 
-@pytest.mark.parametrize(("suffix", "message"), [("slack", "cannot import the suffix 'slack'"), ("*", "no regular")])
+@pytest.mark.parametrize(("suffix", "message"), [("slack", "cannot import the suffix 'slack'"), ("*", "not a regular")])
 def test_suffixes_that_mean_nothing_here(solver, suffix, message):
     with pytest.raises(InputError, match=message):
         solver.solve(model(), suffixes=[suffix])
@@ -199,5 +199,5 @@ def test_solution_of_a_sub_block_is_kept_in_the_results(solver):
     assert (parent.dual[parent.inner.row], parent.rc[parent.inner.x]) == (-1.0, 0.0)
     alone = pyo.Block(concrete=True)
     alone.x = pyo.Var(bounds=(0, 3))
-    with pytest.raises(InputError, match="load_solutions=False needs a ConcreteModel"):
+    with pytest.raises(InputError, match="load_solutions=False requires a ConcreteModel"):
         solver.solve(alone, load_solutions=False)

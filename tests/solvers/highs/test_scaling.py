@@ -88,7 +88,7 @@ def test_a_start_that_breaks_a_small_row_is_refused():
     session.warm_start([1, 1])
     outcome = session.solve()
     assert outcome.objective == 1.0
-    assert outcome.message == "the start was not used: row 0 is 2e-08, broken by 1e-08"
+    assert outcome.message == "the start was ignored: row 0 is 2e-08, violated by 1e-08"
 
 
 def test_a_session_scales_added_and_changed_rows():
@@ -136,7 +136,7 @@ def test_nothing_is_claimed_where_a_coefficient_that_counts_is_lost(arrays, call
     outcome = solve_arrays(arrays, SolveSettings(on_progress=seen.append))
     assert (outcome.termination, outcome.bound, outcome.conflict, outcome.row_duals) == ("error", None, (), None)
     assert outcome.message.endswith(
-        f"{LOST}; give column 0 in a larger unit (HiGHS calls the rest of the model {calls})"
+        f"{LOST}; give column 0 in a larger unit (HiGHS reports the rest of the model {calls})"
     )
     assert outcome.solution_status == ("feasible" if calls == "optimal" else "none")
     assert all(item.bound is None for item in seen)
@@ -191,7 +191,7 @@ def test_rows_of_fixed_variables_hold_in_their_own_unit():
 
 def test_whole_rows_with_large_numbers_are_checked_to_the_unit():
     arrays = program([1, 1, 1], [[1e6, 1, 1]], -np.inf, 1e6 + 1, 0, 1, True, "maximise")
-    assert violation(arrays, np.ones(3)) == "row 0 is 1000002.0, broken by 1"
+    assert violation(arrays, np.ones(3)) == "row 0 is 1000002.0, violated by 1"
     assert violation(arrays, np.array([1.0, 1.0, 0.0])) is None
     mixed = program([1, 1], [[1, -1e6]], -np.inf, 0, 0, [1e7, 1], [False, True])
     assert violation(mixed, np.array([1e6 + 0.5, 1.0])) is None
@@ -223,13 +223,13 @@ def test_where_numbers_are_too_far_apart_nothing_is_claimed_and_no_conflict_is_s
     matrix = np.array([[0, 0.0015, -1.5e12], [7e12, 2, 3e9]])
     outcome = solve_arrays(LinearArrays.from_matrix([1, 0, 0], matrix, [0.0015, 2.001], [np.inf, 2.001], 0, 3, True))
     assert (outcome.termination, outcome.bound, outcome.conflict) == ("error", None, ())
-    assert "to numbers of another size, more than HiGHS can tell apart" in outcome.message
+    assert "to much smaller ones, more than HiGHS can resolve" in outcome.message
 
 
 def test_whole_numbers_beyond_what_highs_tells_apart_prove_nothing():
     outcome = solve_arrays(LinearArrays.from_matrix([1.0], np.array([[1.0]]), 3e10 - 0.5, np.inf, 0, 1e11, True))
     assert (outcome.termination, outcome.bound) == ("error", None)
-    assert "column 0 takes whole numbers up to 1e+11" in outcome.message
+    assert "column 0 takes integers up to 1e+11" in outcome.message
 
 
 @pytest.mark.parametrize("form", ["assign", "groups"])

@@ -115,7 +115,7 @@ def test_what_is_too_large_for_joint_models_has_a_bound():
     instance = load("interval/random?jobs=200&servers=400&seed=1")
     result = gangopt.solve(instance, "exact")
     assert result.termination == "completed"
-    assert "80,000 configurations, joint models are built up to 60,000" in result.reason
+    assert "80,000 configurations; joint models are built up to 60,000" in result.reason
     assert 0 < result.bound < result.objective
     pieces = gangopt.solve(load("interval/random?jobs=50&servers=100"), "exact", time_limit=60)
     assert pieces.termination == "completed"

@@ -98,7 +98,7 @@ def test_bounds_and_exchanges_hold_when_cut_short(looks):
 def test_packing_stops_at_the_clock():
     instance = load(HARD)
     reduced = reduce_machines(instance)
-    with pytest.raises(OutOfTime, match="the time is over"):
+    with pytest.raises(OutOfTime, match="time limit reached"):
         Packer(instance, reduced, ticking(4)).pack(reduced.background + 24, "fit")
 
 

@@ -90,7 +90,7 @@ def test_sequence_is_deterministic_and_empty_ones_are_fine():
 
 
 def test_wrong_times_and_unknown_methods_are_refused():
-    with pytest.raises(InputError, match="job a: arrival 3, departure 3; 0 <= arrival < departure is needed"):
+    with pytest.raises(InputError, match="job a: arrival 3, departure 3; must satisfy 0 <= arrival < departure"):
         job("a", 3, 3)
     with pytest.raises(InputError, match="unknown method of network_placement 'best'"):
         place_sequence(cluster(), [job("a", 0)], "best")

@@ -204,7 +204,7 @@ def test_a_cap_on_requests_puts_the_size_difference_first():
 def test_too_few_requests_are_infeasible_with_the_reason():
     outcome = exact(make((5, 4, 3), 2), Controls(), requests=2)
     assert (outcome.termination, outcome.solution) == ("infeasible", None)
-    assert outcome.reason == "requests: 2, at least 3 are needed, one for every block"
+    assert outcome.reason == "requests must be >= 3, one for every block (got 2)"
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_the_frontier_method_reports_open_points():
     outcome = frontier_method(network("alexnet", 10), Controls())
     points = outcome.metrics["frontier"]
     assert outcome.termination == "completed"
-    assert outcome.reason == f"{sum(not point['proven'] for point in points)} of {len(points)} points are open"
+    assert outcome.reason == f"{sum(not point['proven'] for point in points)} of {len(points)} points are not proven"
     assert all(point["bound"] < point["size_difference"] for point in points if not point["proven"])
     assert outcome.bound == points[0]["bound"]
 

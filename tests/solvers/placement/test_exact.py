@@ -178,7 +178,10 @@ def test_parts_improve_a_placement_of_a_large_cluster(monkeypatch):
     assert result.objective < gangopt.solve(instance, "pack").objective
     assert result.bound < result.objective
     assert (result.termination, result.solution_status) == ("completed", "feasible")
-    assert result.reason == "no part improves the placement, and form pieces is too large to prove it"
+    assert (
+        result.reason
+        == "no neighbourhood improves the placement, and formulation pieces is too large to prove it optimal"
+    )
 
 
 def test_controls_without_time_stop_before_the_first_solve():

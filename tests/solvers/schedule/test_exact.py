@@ -36,7 +36,7 @@ def test_optimum_by_policies_and_bounds_alone_needs_no_form():
 def test_too_many_jobs_end_with_a_proven_gap():
     result = solve("schedule/random?jobs=40&slot=0&seed=1", time_limit=20)
     assert (result.termination, result.solution_status) == ("completed", "feasible")
-    assert result.reason == "40 jobs are too many for either form: the gap stays open"
+    assert result.reason == "40 jobs are too many for either formulation: the gap stays open"
     assert 0 < result.rel_gap < 1
 
 

@@ -199,11 +199,11 @@ def test_rounds_of_tuned_and_single_apps_run_to_their_end():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(InputError, match=r"app a: arrival=-1\.0, seconds from 0 are needed"):
+    with pytest.raises(InputError, match=r"app a: arrival must be >= 0 seconds \(got -1\.0\)"):
         TunedApp("a", -1.0, curves())
-    with pytest.raises(InputError, match="app a: restart=inf, seconds from 0 are needed"):
+    with pytest.raises(InputError, match=r"app a: restart must be >= 0 seconds \(got inf\)"):
         TunedApp("a", 0.0, curves(), restart=math.inf)
-    with pytest.raises(InputError, match="gpus: 17 on offer, subsets of at most 16 are enumerated; use rows"):
+    with pytest.raises(InputError, match="gpus: 17 on offer; subsets are enumerated for at most 16; use rows"):
         next(subset_rhos(curves(), cluster(), range(17), elapsed=0.0, ideal=1.0))
     with pytest.raises(InputError, match="unknown split 'odd'"):
         lengths_on(curves().truth(), [(1, "machine")], "odd")

@@ -154,7 +154,7 @@ def test_out_of_time_for_the_widest_margin_the_model_s_own_rule_stays(monkeypatc
 
 def test_a_margin_needs_time():
     instance = load("threshold/random?jobs=40&features=2&seed=1")
-    with pytest.raises(OutOfTime, match="the time was over before a margin was found"):
+    with pytest.raises(OutOfTime, match="time limit reached before a margin was found"):
         widest_margin(instance, np.ones(40, dtype=bool), 0.0)
 
 

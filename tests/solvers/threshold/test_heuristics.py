@@ -85,7 +85,7 @@ def test_perceptron_depends_on_its_seed_alone():
 
 @pytest.mark.parametrize("epochs", [0, -1, 100_001])
 def test_perceptron_refuses_epochs_out_of_range(epochs):
-    with pytest.raises(InputError, match=f"perceptron: epochs={epochs}, 1 to 100000 are allowed"):
+    with pytest.raises(InputError, match=rf"perceptron: epochs must be from 1 to 100000 \(got {epochs}\)"):
         solve(random(), f"perceptron?epochs={epochs}")
 
 
