@@ -1,4 +1,4 @@
-"""Exact methods, bounds, heuristics and their comparison; the one layer that runs solvers.
+"""Exact methods, bounds, heuristics and their comparison; the only layer that runs solvers.
 
-`solve` runs one method on one instance, `compare` many methods on many instances.
+`solve` runs one method on one instance, `compare` runs many methods on many instances.
 """

@@ -1,4 +1,4 @@
-"""Write a form of an instance as a model file that other tools read."""
+"""Write a formulation of an instance as a model file for other tools."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ Format = Literal["mps", "lp", "nl", "json"]
 FORMATS: tuple[str, ...] = get_args(Format)
 
 LONGEST_LABEL = 120
-"""Characters of a name in a model file: CBC reads names below 160, and Pyomo puts some before a row's."""
+"""Maximum length of a name in a model file: CBC reads names below 160 characters, and Pyomo prefixes those of rows."""
 
 
 def export(
     instance: Instance, path: str | os.PathLike[str], *, form: str | None = None, file_format: str = "lp"
 ) -> str:
-    """Write a form of an instance as a model file, with the names of the formulation.
+    """Write a formulation of an instance as a model file that keeps its component names.
 
     Parameters
     ----------
     instance : Instance
-        What is to be decided.
+        The instance.
     path : str or path-like
         File to write.
     form : str or None, optional
-        Name of the form, None for the first linear one.
+        Name of the formulation, None for the first linear one.
     file_format : str, optional
-        `lp` or `mps` (linear forms; mps is to be minimised, what is maximised stands there negated), `nl` (every
-        form), `json` (columns and rows of a linear form).
+        `lp` or `mps` (linear formulations; in mps a maximised objective is negated), `nl` (any formulation), `json`
+        (columns and rows of a linear formulation).
 
     Returns
     -------
     str
-        Name of the form that was written.
+        Name of the formulation that was written.
 
     Raises
     ------
     InputError
-        If the form or format is unknown, the form does not fit the format, or the file cannot be written.
+        If the formulation or format is unknown, they do not fit, or the file cannot be written.
     """
     problem = problems[instance.noun]
     if file_format not in FORMATS:
@@ -87,9 +87,9 @@ def _written(model: Pyomo, file_format: str) -> bytes:
 
 
 def _minimised(model: Pyomo) -> bytes:
-    """Turn a maximised objective round, and return the comment that says so.
+    """Negate a maximised objective, and return the comment that says so.
 
-    The section OBJSENSE is no part of MPS proper: GLPK refuses it, and CBC reads over it and minimises.
+    The section OBJSENSE is not part of standard MPS: GLPK rejects it, and CBC ignores it and minimises.
     """
     import pyomo.environ as pyo
 
@@ -98,13 +98,13 @@ def _minimised(model: Pyomo) -> bytes:
         return b""
     objective.set_value(-objective.expr)
     objective.sense = pyo.minimize
-    return b"* the objective is negated: what is maximised stands here to be minimised\n"
+    return b"* the objective is negated: minimise this file to maximise the original\n"
 
 
 class _Labeler:
-    """Name every component after the formulation, in letters that every reader takes, no two alike.
+    """Name every component after the formulation, uniquely and in characters that every reader accepts.
 
-    Labels of an instance may differ in signs only, as `a b` and `a_b`; the second gets a number then.
+    Labels of an instance may differ in punctuation only, e.g. `a b` and `a_b`; the second then gets a number.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class _Labeler:
 
 
 def _arrays_json(instance: Instance, form: Formulation[Any, Any], model: Pyomo) -> dict[str, Any]:
-    """Return columns and rows as they go to the solver; null stands for an infinite bound."""
+    """Return columns and rows as passed to the solver, with null for infinite bounds."""
     from gangopt.solvers.highs import compile_model
 
     arrays = compile_model(model)

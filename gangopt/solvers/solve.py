@@ -1,4 +1,4 @@
-"""Solve one instance by one method."""
+"""Solve one instance with one method."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def solve(
     solver: str = "highs",
     on_progress: Callable[[ProgressEvent], None] | None = None,
 ) -> Result:
-    """Take the decision of an instance by one method and judge the answer.
+    """Solve an instance with one method and check the solution.
 
     Parameters
     ----------
     instance : Instance, str or path-like
-        What is to be decided: an instance, or the name or path that `load` takes.
+        An instance, or a name or path that `load` accepts.
     method : str or Heuristic, optional
-        A method of the decision, with options as in `optimus?skip=true`, or a function of your own `instance ->
-        Solution`; if it has a parameter `seed`, it receives the seed.
+        A method of the problem, with options as in `optimus?skip=true`, or your own function `instance -> Solution`;
+        a parameter `seed` of it receives the seed.
     form : str or None, optional
-        Name of a form to build and solve as one model; None lets the exact method choose.
+        Name of a formulation to build and solve as one model; None lets the exact method choose.
     time_limit : float or None, optional
         Wall seconds for the whole call, None for no limit.
     rel_gap : float, optional
-        Relative gap at which an exact method may stop; 0 asks for a proven optimum.
+        Relative gap at which an exact method may stop; 0 requests a proven optimum.
     threads : int, optional
         Threads of the solver.
     seed : int, optional
@@ -59,21 +59,21 @@ def solve(
     start : object, optional
         A feasible Solution to start from, or a Result that has one.
     solver : str, optional
-        `highs`, or any solver installed for Pyomo, which then gets the form as one model.
+        `highs`, or any solver installed for Pyomo, which then solves the formulation as one model.
     on_progress : callable or None, optional
         Called with every new incumbent or bound of an exact method.
 
     Returns
     -------
     Result
-        Judged by the instance's own judge; `.solution` raises NoSolutionError if there is none.
+        Checked by the instance's own checker; `.solution` raises NoSolutionError if there is none.
 
     Raises
     ------
     InputError
-        If an argument is not acceptable; ModelTooLargeError and SolverUnavailableError are such.
+        If an argument is invalid; ModelTooLargeError and SolverUnavailableError are subclasses.
     SolverError
-        If the judge rejects what the method returned.
+        If the checker rejects the method's solution.
     """
     controls = checked_controls(time_limit, rel_gap, threads, seed, solver)
     _check_type("form", form, str | None, "the name of a formulation")
@@ -112,7 +112,7 @@ def loaded(instance: Instance | str | os.PathLike[str]) -> Instance:
     Raises
     ------
     InputError
-        If it is none of these, or cannot be loaded.
+        If it is neither, or cannot be loaded.
     """
     if isinstance(instance, Instance):
         return instance
@@ -141,7 +141,7 @@ def checked_controls(
     Raises
     ------
     InputError
-        If a number is out of range or no number.
+        If a value is not a number or out of range.
     """
     if time_limit is not None and not (_is_number(time_limit) and 0 < time_limit <= 1e9):
         raise InputError(f"time_limit must be > 0 and <= 1e9 seconds (got {time_limit!r})")
@@ -181,7 +181,7 @@ def _refuse(name: str, allowed: str, **given: object) -> None:
 
 
 def _checked_start(problem: AnyProblem, instance: Instance, start: object) -> object:
-    """Return the Solution to start from after making sure that it is one of this instance."""
+    """Return the Solution to start from after checking that it is feasible for this instance."""
     if isinstance(start, Result):
         if start.problem != problem.noun:
             raise InputError(f"start must be a result of {problem.noun} (got one of {start.problem})")
@@ -203,7 +203,7 @@ def _run_exact(
     before = interrupts.count()
     outcome = _exact_outcome(problem, instance, method, options, controls)
     if interrupts.count() > before and outcome.termination != "interrupted":
-        # whatever part of the method went on after Ctrl-C: what it cut short is not whole
+        # a part of the method swallowed Ctrl-C and went on, so its outcome is incomplete
         return replace(outcome, termination="interrupted", reason=outcome.reason or "interrupted by the user")
     return outcome
 

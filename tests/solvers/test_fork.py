@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import gangopt
-from gangopt.solvers.core.pool import run_in_processes
+from gangopt.solvers.core.pool import _Worker
 
 INSTANCES = {
     "allocation": "allocation/optimus-figure4",
@@ -68,11 +68,11 @@ def test_a_child_solves_again_after_a_fork(noun):
     assert (done.stdout, done.returncode) == ("os.fork 0\nmultiprocessing 0\n", 0), done.stderr
 
 
-def test_the_executor_spawns():
-    # a forked child would have the locks of polars as they were at the fork, and no threads to open them
-    started = []
-    context = multiprocessing.get_context("spawn")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multiprocessing, "get_context", lambda method: started.append(method) or context)
-        assert list(run_in_processes(abs, [-1], 1)) == [(0, 1)]
-    assert set(started) == {"spawn"}
+def test_workers_are_spawned():
+    worker = _Worker()
+    try:
+        assert worker.process._start_method == "spawn"
+    finally:
+        worker.process.kill()
+        worker.process.join()
+        worker.connection.close()

@@ -1,4 +1,4 @@
-"""The core model of `allocation`: form `counts` on the columns that reduced costs could not rule out."""
+"""The core model of `allocation`: formulation `counts` on the columns that reduced costs could not rule out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FINEST_UNIT = 1e-15
 
 @dataclass(frozen=True)
 class CoreAnswer:
-    """What HiGHS said about a core model.
+    """Result of solving a core model with HiGHS.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class CoreAnswer:
     solution : AllocationSolution or None
         The best Solution, or None.
     bound : float or None
-        Seconds that every solution made of the core's columns costs at least, or None.
+        Lower bound, in seconds, on the cost of every solution that uses the core's columns only, or None.
     build_seconds : float
         Wall time to build the model.
     """
@@ -57,7 +57,7 @@ def objective_unit(selection: Selection, reduced: FloatArray) -> float:
 def core_model(
     instance: AllocationInstance, columns: Configurations, reduced: FloatArray, selection: Selection, unit: float
 ) -> Pyomo:
-    r"""Return form `counts` on the columns given, with the objective measured from the Lagrangian bound.
+    r"""Return formulation `counts` on the columns given, with the objective measured from the Lagrangian bound.
 
     With :math:`\bar t` the reduced costs and s the unused amounts of the resources (in the units of the capacity rows),
 
@@ -81,7 +81,7 @@ def core_model(
     Returns
     -------
     ConcreteModel
-        Block `allocation` (form `counts`), Var `unused` and Constraint `unused_capacity` by resource, Objective.
+        Block `allocation` (formulation `counts`), Var `unused` and Constraint `unused_capacity` by resource, Objective.
     """
     from pyomo.core.expr.numeric_expr import LinearExpression
     from pyomo.environ import Block, ConcreteModel, Constraint, NonNegativeReals, Objective, Var, minimize

@@ -29,10 +29,10 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 CELLS_AT_ONCE = 2_000_000
-"""Completion times worked on between two looks at the clock."""
+"""Completion times processed between two checks of the clock."""
 
 MAX_CUTS = 400
-"""Evaluations after which the best prices so far are taken; any prices give a valid bound."""
+"""Maximum evaluations; the best prices so far are then used, since any prices give a valid bound."""
 
 LARGEST_BOX = 1e7
 """Cap on the price of a whole capacity, in multiples of the largest sum of completion times seen."""
@@ -54,7 +54,7 @@ class Selection:
     seconds : float
         Sum of the completion times of the chosen configurations.
     use : ndarray of float
-        What they take of each resource, shape (R,).
+        Their use of each resource, shape (R,).
     ps, workers : ndarray of int
         Tasks chosen for each class, shape (classes,).
     least : ndarray of float
@@ -87,13 +87,13 @@ class PricedGrids:
     instance : AllocationInstance
         The allocation.
     clock : Clock or None, optional
-        Construction and every method raise OutOfTime when it has expired, but where one look at all completion
-        times takes next to no time.
+        Construction and every method raise OutOfTime once it has expired, except where one pass over all completion
+        times takes almost no time.
 
     Raises
     ------
     InfeasibleError
-        If no configuration of a job fits into the capacities; names the job.
+        If no configuration of a job fits the capacities; the message names the job.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class PricedGrids:
     capacity : object
         The most that can be used of each resource, in its own unit, shape (R,).
     clock : Clock or None
-        The clock given, one that never expires without.
+        The given clock, or one that never expires.
     stated_capacity : object
         The capacity of the instance, which is never 0, shape (R,).
     """
@@ -242,11 +242,11 @@ class Dual:
     best : Selection
         Selection at the prices with the largest bound.
     selections : list of Selection
-        Every selection evaluated, in order.
+        Every evaluated selection, in order.
     ceiling : float
-        The most that the dual can be as far as the cuts say, seconds.
+        Upper limit on the dual implied by the cuts, seconds.
     capped : bool
-        Whether the best prices found are at their cap, as when no solution exists and the dual has no maximum.
+        Whether the best prices found are at their cap, as happens when no solution exists and the dual is unbounded.
     """
 
     best: Selection
@@ -294,7 +294,7 @@ def maximise_bound(grids: PricedGrids) -> Dual:
             if trial.bound > best.bound:
                 best = trial
             else:
-                # the smoothed point was no better: from now on nearer to the master's own point
+                # the smoothed point was no better: move closer to the master's own point from now on
                 exact = grids.select(prices)
                 selections.append(exact)
                 best = max(best, exact, key=lambda item: item.bound)

@@ -2,7 +2,7 @@ r"""Exact method of `allocation`: Lagrangian bound, reduced-cost fixing, and a c
 
 1. The prices of the resources that maximise the Lagrangian bound :math:`L` are found by cutting planes.
 2. A solution that uses a configuration with reduced cost :math:`\bar t` costs at least :math:`L + \bar t`. Only the
-   columns with :math:`\bar t` below a threshold are kept, and HiGHS solves form `counts` on them.
+   columns with :math:`\bar t` below a threshold are kept, and HiGHS solves formulation `counts` on them.
 3. Every solution either uses kept columns only, and then the bound of the core model holds, or uses another one, and
    then it costs at least L plus the threshold. The smaller of the two is a bound for all. If it is below the incumbent,
    the threshold becomes incumbent - L, beyond which no better solution can lie, and step 2 is done once more.
@@ -37,14 +37,14 @@ GROWTH = 8
 
 @dataclass
 class _State(Incumbent):
-    """What is known so far, and how many core models there were."""
+    """Incumbent, bound, and counts of the core models solved."""
 
     cores: int = 0
     core_columns: int = 0
     evaluations: int = 0
 
     def offer(self, solution: AllocationSolution | None = None, bound: float | None = None) -> None:
-        """Take a solution if the judge finds it feasible and better, and a bound if it is better."""
+        """Take a solution if the checker finds it feasible and better, and a bound if it is better."""
         super().offer(None if solution is None or self.instance.check(solution) else solution, bound)
 
     def outcome(self, termination: Termination, reason: str | None = None) -> Outcome:
@@ -76,7 +76,7 @@ def exact(instance: AllocationInstance, controls: Controls) -> Outcome:
     Raises
     ------
     InfeasibleError
-        If no allocation fits; says which resource and by how much, or which resources conflict.
+        If no allocation fits; the message names the resource and the excess, or the resources that conflict.
     """
     state = _State(instance, controls)
     try:
@@ -94,7 +94,7 @@ def _exact(state: _State) -> Outcome:
         seed = seed_configurations(instance)
         state.offer(to_solution(seed.ps, seed.workers))
     except NoSolutionError:
-        pass  # the smallest configurations do not fit, others may: the core models decide
+        pass  # the smallest configurations do not fit, but others may: leave the decision to the core models
     begin = time.perf_counter()
     clock = Clock(controls.remaining())
     grids = PricedGrids(instance, clock)
@@ -126,8 +126,8 @@ def _solve_cores(state: _State, grids: PricedGrids, base: Selection) -> Outcome:
     while True:
         whole = threshold >= _useful(state, base)
         answer = _core(state, grids, base, threshold)
-        # a solution outside the core uses a column whose reduced cost reaches the threshold; that a core is infeasible
-        # is no bound, for nothing would show if it were not true
+        # a solution outside the core uses a column whose reduced cost reaches the threshold; an infeasible core gives
+        # no bound, because a false claim of infeasibility could not be detected
         if answer.bound is not None:
             state.offer(answer.solution, min(answer.bound, base.bound + threshold))
         if whole and state.solution is not None and answer.outcome.termination == "infeasible":

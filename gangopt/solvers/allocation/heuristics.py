@@ -1,4 +1,4 @@
-"""Heuristics of decision `allocation`: Optimus's marginal gains, and the baselines it is compared with."""
+"""Heuristics of problem `allocation`: Optimus's marginal gains, and the baselines it is compared with."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def optimus(
 
     with D the resource of which the task takes the largest share of the capacity. The loop ends when no gain is
     positive or, as in the paper, at the first task that does not fit. Where a table has holes, the move goes to the
-    next allowed count and its gain is divided by the tasks it adds. A task that takes no resource and helps has an
-    infinite gain. Ties: the parameter server before the worker, the job with the lowest index.
+    next allowed count and its gain is divided by the number of tasks it adds. A task that takes no resource and helps
+    has an infinite gain. Ties go to the parameter server before the worker, then to the job with the lowest index.
 
     Parameters
     ----------
     instance : AllocationInstance
         The allocation.
     skip : bool, optional
-        Go on with the tasks that still fit instead of stopping at the first that does not.
+        Continue with the tasks that still fit instead of stopping at the first that does not.
     priority : float, optional
-        Factor on the gains of young jobs, whose speed is known less well; the paper tries 0.95.
+        Factor on the gains of young jobs, whose speed is less well known; the paper uses 0.95.
     young : float, optional
-        A job is young while its progress is below this part, 0 to 1.
+        A job is young while its progress is below this fraction, from 0 to 1.
     per : {'amount', 'share'}, optional
         Divide by the `amount` of the dominant resource (eqn 9), or by the `share` of the capacity, which does not
         depend on units.
@@ -64,9 +64,9 @@ def optimus(
     InputError
         If `priority` is not above 0 or `young` not from 0 to 1.
     InfeasibleError
-        If the least that all jobs can take exceeds a capacity.
+        If the minimum that all jobs require exceeds a capacity.
     NoSolutionError
-        If only the smallest configurations do not fit together, which tables with holes make possible.
+        If the smallest configurations do not fit together although others might (speed tables with holes).
 
     References
     ----------
@@ -200,10 +200,10 @@ def _gains(seconds: FloatArray, axis: int, dominant: FloatArray) -> tuple[FloatA
 
 
 def drf(instance: AllocationInstance) -> AllocationSolution:
-    """Fill progressively: the job with the smallest dominant share gets one worker and one parameter server more.
+    """Fill progressively: the job with the smallest dominant share gets another worker and parameter server.
 
-    Works on one parameter server for each worker, whatever that does to the speed; a job whose next rung does not fit
-    or that is at its limits is out, the others go on. Ties: the job with the lowest index.
+    Each job has one parameter server per worker, whatever that does to its speed. A job whose next step does not fit,
+    or that is at its limits, becomes inactive; the others continue. Ties go to the job with the lowest index.
 
     Parameters
     ----------
@@ -249,15 +249,15 @@ def drf(instance: AllocationInstance) -> AllocationSolution:
 
 
 def tetris(instance: AllocationInstance) -> AllocationSolution:
-    r"""Pack: the job whose next bundle fits the free resources best and that has the least time left goes first.
+    r"""Pack greedily: prefer jobs whose next bundle fits the free resources best and that have the least time left.
 
-    At one parameter server for each worker, as `drf`. A bundle is the step from one rung to the next. Its score is
+    There is one parameter server for each worker, as in `drf`. A bundle is the step from one rung to the next. Its score is
 
     .. math:: a_j / \bar a - t_j / \bar t, \qquad a_j = \sum_r \frac{\text{bundle}_j^r}{C^r} \frac{\text{free}^r}{C^r}
 
-    with t_j the completion time at the current configuration; the means are over the jobs that are still in. The job
-    with the highest score takes its bundle; if that does not fit, or the job is at its limits, it is out. Ties: the job
-    with the lowest index.
+    with t_j the completion time at the current configuration; the means are over the active jobs. The job with the
+    highest score takes its bundle; if that does not fit, or the job is at its limits, it becomes inactive. Ties go to
+    the job with the lowest index.
 
     Parameters
     ----------

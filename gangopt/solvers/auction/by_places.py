@@ -1,4 +1,4 @@
-"""Exact auction by form `places`: one model for the allocation, and one without each app for its payment."""
+"""Exact auction by formulation `places`: one model for the allocation, and one without each app for its payment."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ __all__ = ["prefers_places", "solve_places"]
 Columns = Sequence[tuple[Column, ...]]
 
 FEW_WAYS = 1_000
-"""Patterns and arcs up to which form `nested_flow` is taken in any case: it tells ties apart."""
+"""Patterns and arcs up to which formulation `nested_flow` is taken in any case: it tells ties apart."""
 
 
-def prefers_places(instance: AuctionInstance, columns: Columns) -> bool:
-    """Return whether form `places` has fewer columns than `nested_flow` has patterns and arcs, if these are many.
+def prefers_places(instance: AuctionInstance) -> bool:
+    """Return whether formulation `places` has fewer columns than `nested_flow` has patterns and arcs, if these are many.
 
     So it is with few and large machines: there are few places, and very many ways to cut and fill them. Machines that
     can be cut in too many ways to list count with as many as are listed at most.
@@ -90,8 +90,8 @@ class _Found:
     margin: float = NEAR
 
 
-def solve_places(instance: AuctionInstance, controls: Controls, columns: Columns, *, payments: bool) -> Outcome:
-    """Build and solve form `places`, and once more without each app that won GPUs.
+def solve_places(instance: AuctionInstance, controls: Controls, *, payments: bool) -> Outcome:
+    """Build and solve formulation `places`, and once more without each app that won GPUs.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _solve(instance: AuctionInstance, controls: Controls, columns: Columns, *, a
 def _payments(
     instance: AuctionInstance, controls: Controls, columns: Columns, bundles: tuple[Bundle, ...]
 ) -> tuple[tuple[Payment, ...], list[_Found]]:
-    """Return bounds on c of every app, as `payments_of` does, and the models that were solved for them."""
+    """Return bounds on c of every app, e.g. `payments_of` does, and the models that were solved for them."""
     values = [instance.value(i, bundle) for i, bundle in enumerate(bundles)]
     shares = [FREE] * len(bundles)
     models: list[_Found] = []

@@ -30,7 +30,7 @@ def exact(
 ) -> Outcome:
     r"""Maximise the product of the values over the most apps that can be served, and find every payment.
 
-    The relaxation of form `nested_flow` gives a bound b and reduced costs. A selection better than b - delta uses no
+    The relaxation of formulation `nested_flow` gives a bound b and reduced costs. A selection better than b - delta uses no
     column whose reduced cost is below -delta; the program on the other columns, the core, is small. If its optimum is
     at least b - delta, it is the optimum; else delta grows. One row's right side is changed for the payment of an app,
     and the same relaxation goes on. What lies within 1e-8 of the optimum in the logarithm is found by excluding one
@@ -43,7 +43,7 @@ def exact(
     controls : Controls
         Settings of the call.
     payments : bool, optional
-        Whether to find the payments as well; form `bids` finds none.
+        Whether to find the payments as well; formulation `bids` finds none.
     form : {'auto', 'nested_flow', 'places', 'bids'}, optional
         `auto` takes `places` where it is the smaller one, see `prefers_places`, and else `nested_flow`; only the
         latter has relaxation and cores, the others are built and solved whole.

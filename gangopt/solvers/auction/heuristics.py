@@ -37,7 +37,7 @@ def themis(
     slack : float, optional
         Relative; c counts as min(1, (1 + slack) c): above 0 for values that are rounded themselves.
     seconds : float, optional
-        Most wall time; a payment not proven by then is taken at its low end.
+        Maximum wall time; a payment not proven by then is taken at its low end.
     seed : int, optional
         Seed of the gifts, and of the rounding `random`.
     time_limit : float or None, optional
@@ -65,7 +65,7 @@ def proportional(
     instance : AuctionInstance
         The auction.
     seconds : float, optional
-        Most wall time; the best allocation found by then is returned.
+        Maximum wall time; the best allocation found by then is returned.
     time_limit : float or None, optional
         Wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds.
     """

@@ -1,4 +1,4 @@
-"""Near ties of form `places`: every allocation nearly as good as the best, to be compared in exact rationals."""
+"""Near ties of formulation `places`: every allocation nearly as good as the best, to be compared in exact rationals."""
 
 from __future__ import annotations
 
@@ -42,15 +42,20 @@ class Ties:
     solves: int
 
 
-def near_ties(form: Places, model: Pyomo, instance: AuctionInstance, controls: Controls, limit: float) -> Ties:
-    """Solve a model of form `places` again without each product seen, until the rest is worse than the limit.
+def near_ties(
+    model: Any,  # noqa: ANN401 - Pyomo is untyped
+    instance: AuctionInstance,
+    controls: Controls,
+    limit: float,
+    *,
+    all_served: bool,
+) -> Ties:
+    """Solve a model of formulation `places` again without each product seen, until the rest is worse than the limit.
 
     Parameters
     ----------
-    form : Places
-        The formulation of the model.
-    model : ConcreteModel
-        The solved model; rows are added to it.
+    model : object
+        Of formulation `places`, with the values of its optimum; rows are added to it.
     instance : AuctionInstance
         The auction.
     controls : Controls

@@ -38,7 +38,7 @@ def exact(instance: BidInstance, controls: Controls) -> Outcome:
     Offers and phases do not depend on each other. Split `shared`: the formula of `shared_row`, which no split beats.
     Split `whole` with a GPU for every job: the least length for which the jobs' least numbers of GPUs fit, by
     bisection. More jobs than GPUs: queues by `queues_without_solver`, then by `queues_with_solver`, and by HiGHS on
-    form `classes` where a flow would be too large. Phases that need a solver share the time that is left, and what one
+    formulation `classes` where a flow would be too large. Phases that need a solver share the time that is left, and what one
     leaves goes to the others; out of time, a phase keeps the best queues found and a lower bound. An offer keeps its
     row of the start where that is better.
 
@@ -192,7 +192,7 @@ class _Search:
         return replace(settings_of(self.controls), time_limit=left, on_progress=None)
 
     def _by_highs(self, alone: BidInstance, item: _Queues, chosen: SolveSettings) -> QueueSplit:
-        """Return the better queues and the better bound of those found and those of HiGHS on form `classes`."""
+        """Return the better queues and the better bound of those found and those of HiGHS on formulation `classes`."""
         from gangopt.formulations.bid import classes
         from gangopt.formulations.deadline import OutOfTime, building_within
         from gangopt.solvers.highs import solve_model
@@ -255,7 +255,7 @@ def fastest_counts(single: Floats, spread: Floats, most: Ints, gpus: int) -> Int
     spread : ndarray of float
         Time on one GPU if slowed down as on several, s, shape (n,).
     most : ndarray of int
-        Most GPUs of each job, shape (n,).
+        Maximum GPUs of each job, shape (n,).
     gpus : int
         GPUs, at least one a job.
 
@@ -288,9 +288,9 @@ def fewest_gpus(single: Floats, spread: Floats, most: Ints, length: float) -> In
     spread : ndarray of float
         Time on one GPU if slowed down as on several, s, shape (n,).
     most : ndarray of int
-        Most GPUs of each job, shape (n,).
+        Maximum GPUs of each job, shape (n,).
     length : float
-        S.
+        Length, s.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Jobs in queues for equal GPUs, the longest queue as short as possible (P||Cmax), in exact whole numbers."""
+"""Jobs in queues for equal GPUs, the longest queue as short as possible (P||Cmax), in exact integers."""
 
 from __future__ import annotations
 

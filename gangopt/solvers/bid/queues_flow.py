@@ -20,7 +20,7 @@ from gangopt.solvers.highs import LinearArrays, SolverOutcome, SolveSettings, so
 __all__ = ["MAX_ARCS", "FlowAnswer", "queues_by_flow"]
 
 MAX_ARCS = 30_000
-"""Most arcs of a graph that is built."""
+"""Maximum arcs of a graph that is built."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def queues_by_flow(
     gpus : int
         Number of queues.
     length : int
-        Most length of a queue.
+        Maximum length of a queue.
     settings : SolveSettings
         Of HiGHS.
     relaxed : bool, optional

@@ -9,10 +9,10 @@ import numpy as np
 __all__ = ["improved"]
 
 BITS = 20_000_000
-"""Most bits of the sums of two queues: longer times are rounded for the search, what it finds is measured unrounded."""
+"""Maximum bits of the sums of two queues: longer times are rounded for the search, what it finds is measured unrounded."""
 
 PAIRS = 50
-"""Most queues with which the longest is parted anew before a random step."""
+"""Maximum queues with which the longest is parted anew before a random step."""
 
 STEPS = 100
 """Random steps before the search gives up."""

@@ -24,7 +24,7 @@ def deal(work: Floats, most: Ints, gpus: int) -> Ints:
     work : ndarray of float
         Time of each job on one GPU, s, shape (n,).
     most : ndarray of int
-        Most GPUs of each job, shape (n,).
+        Maximum GPUs of each job, shape (n,).
     gpus : int
         GPUs to deal.
 
@@ -113,7 +113,7 @@ def deal_to_longest(single: Floats, spread: Floats, most: Ints, gpus: int) -> In
     spread : ndarray of float
         Time on one GPU if slowed down as on several, s, shape (n,).
     most : ndarray of int
-        Most GPUs of each job, shape (n,).
+        Maximum GPUs of each job, shape (n,).
     gpus : int
         GPUs to deal, at least one a job.
 

@@ -1,4 +1,4 @@
-"""Lower bounds on mean completion times: what no scheduler of rigid gangs can beat, proven and rounded down."""
+"""Proven lower bounds on the mean completion time of any scheduler of rigid gangs, rounded down."""
 
 from gangopt.solvers.bounds.jct import BOUNDS, JctBound, jct_bound, workload_jct_bound
 from gangopt.solvers.bounds.machines import usable_gpus

@@ -13,14 +13,14 @@ from gangopt.solvers.bounds.jobs import Floats
 __all__ = ["Best", "Dual", "smooth_ascent", "supergradient_ascent"]
 
 _SLACK = 1e-9
-"""Share of all that was added up by which a bound is lowered: far above its rounding error."""
+"""Share of the summed magnitudes by which a bound is lowered: far above its rounding error."""
 
 
 class Dual(Protocol):
     """A concave function of prices."""
 
     def value(self, prices: Floats) -> tuple[float, Floats, float]:
-        """Return the value, a supergradient and the size of what was added up."""
+        """Return the value, a supergradient and the summed magnitude of its terms."""
         ...
 
 
@@ -56,11 +56,11 @@ def smooth_ascent(dual: Dual, best: Best, iterations: int, scale: Floats, expire
     dual : Dual
         Differentiable.
     best : Best
-        Where to begin, and what was found.
+        Starting prices; replaced by better ones.
     iterations : int
-        At most so many.
+        Maximum iterations.
     scale : ndarray of float
-        What each price is expected to move by, above 0.
+        Expected change of each price, > 0.
     expired : callable
         Whether to stop early.
     """
@@ -106,7 +106,7 @@ def supergradient_ascent(
     dual : Dual
         Concave.
     best : Best
-        Where to begin, and what was found.
+        Starting prices; replaced by better ones.
     steps : int
         Number of evaluations.
     scale : ndarray of float
@@ -114,7 +114,7 @@ def supergradient_ascent(
     expired : callable
         Whether to stop early.
     ahead : float, optional
-        Part of the best bound by which the target of a step exceeds it.
+        Fraction of the best bound by which the target of a step exceeds it.
     memory : float, optional
         Share of the earlier directions in the next one.
     """

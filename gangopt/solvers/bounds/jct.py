@@ -43,18 +43,18 @@ BOUNDS: Mapping[str, str] = MappingProxyType(
         "job_prices": "separate prices for each job; jobs that run together pay at most the dearest gangs that fit",
     }
 )
-"""Name and content of every bound, from the plainest to the strongest."""
+"""Description of every bound by name, from the weakest to the strongest."""
 
 _FINEST = 640
 _ENOUGH = 1e-9
-"""A bound this close to what is attained, relative to it, is as large."""
+"""Relative difference within which a bound counts as attained."""
 """Intervals of the finest grid."""
 
 _JOB_INTERVALS = (128, 64)
-"""Intervals that job prices are tried on, the finest first."""
+"""Numbers of intervals tried for job prices, the finest first."""
 
 _JOB_OPERATIONS = 600_000
-"""Most jobs times intervals squared, and jobs times intervals times GPUs."""
+"""Maximum jobs times intervals squared, and jobs times intervals times GPUs."""
 
 _JOB_STEPS = 250
 
@@ -66,7 +66,7 @@ class JctBound:
     Attributes
     ----------
     mean : float
-        S; no schedule has a smaller sum_j v_j (C_j - r_j) / sum_j v_j.
+        Seconds; no schedule has a smaller sum_j v_j (C_j - r_j) / sum_j v_j.
     name : str
         The bound that proves it, one of `BOUNDS`.
     bounds : mapping of str to float
@@ -74,7 +74,7 @@ class JctBound:
     jobs : int
         Number of jobs.
     seconds : float
-        Wall time that it took.
+        Wall time of the computation.
     """
 
     mean: float
@@ -89,7 +89,7 @@ class JctBound:
         Parameters
         ----------
         mean : float
-            S, of a schedule of the same jobs and weights.
+            Mean completion time of a schedule of the same jobs and weights, s.
         """
         return (mean - self.mean) / self.mean
 
@@ -103,7 +103,7 @@ class _Effort:
 
 
 def _effort(n: int, n_gpus: float) -> _Effort:
-    # prices of single jobs do the rest
+    # the prices of single jobs tighten the bound further
     if n <= 30 and n_gpus <= 256:
         return _Effort(((40, 40),), ((160, 40),))
     if n <= 200:
@@ -127,27 +127,27 @@ def jct_bound(
 ) -> JctBound:
     r"""Return a lower bound on :math:`\sum_j v_j (C_j - r_j) / \sum_j v_j` over all schedules of gangs.
 
-    It holds for every policy that runs job j on exactly W_j GPUs of its own, stops and resumes it at will, and lets it
-    progress at most as fast as on these GPUs: overheads, slow places, leases and machine boundaries only add to the
-    times. It does not hold for policies that change a job's number of GPUs, share GPUs, or end jobs early.
+    The bound holds for every policy that runs job j on exactly W_j GPUs of its own, stops and resumes it at will, and
+    lets it progress at most as fast as on these GPUs: overheads, slow places, leases and machine boundaries only add
+    time. It does not hold for policies that change a job's number of GPUs, share GPUs, or end jobs early.
 
     Parameters
     ----------
     arrival : array_like
-        R, s, shape (jobs,).
+        Arrival times r, s, shape (jobs,).
     gpus : array_like
-        W, whole numbers from 1 to `n_gpus`, shape (jobs,).
+        Gang sizes W, integers from 1 to `n_gpus`, shape (jobs,).
     duration : array_like
-        D, running time on W GPUs at the fastest place, s, above 0, shape (jobs,).
+        Running times d on W GPUs at the fastest place, s, > 0, shape (jobs,).
     n_gpus : int
         GPUs of the cluster.
     weight : array_like or None, optional
-        V, from 0, shape (jobs,); None is 1 for all.
+        Weights v >= 0, shape (jobs,); None means 1 for all.
     time_limit : float or None, optional
-        Wall seconds after which the best bound so far is returned; None lets the fixed number of steps decide, so
-        that the bound is the same in every run.
+        Wall seconds after which the best bound so far is returned; None runs a fixed number of steps, so that the
+        bound is the same in every run.
     attained : float or None, optional
-        Mean of a schedule in s; once a bound is as large, there is nothing more to prove; None to try them all.
+        Mean of a known schedule, s; the search stops once a bound reaches it. None tries every bound.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Prices of its own for every job: the bound that sees which gangs fit together, for few jobs on few GPUs."""
+"""Bound by separate prices for each job: it accounts for which gangs fit together, for few jobs on few GPUs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class JobPrices:
         self._present = jobs.arrival[:, None] < points[None, 1:-1]
 
     def value(self, prices: Floats) -> tuple[float, Floats, float]:
-        """Return the bound, a supergradient and the size of what was added up.
+        """Return the bound, a supergradient and the summed magnitude of its terms.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class JobPrices:
         use[soon] = self._at_once[soon]
         for j in np.flatnonzero(between[rows, best] & ~soon).tolist():
             m = int(best[j])
-            # complete within interval m: all that is below its turning price, and what is lacking from m itself
+            # complete within interval m: take every cheaper interval whole, and the missing seconds from m itself
             use[j] = np.where(prices[j] < turning[j, m], self._length[j], 0.0)
             use[j, m:] = 0.0
             use[j, m] = jobs.duration[j] - use[j].sum()

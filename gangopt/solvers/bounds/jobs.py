@@ -25,13 +25,13 @@ class GangJobs:
     Attributes
     ----------
     arrival : ndarray of float
-        R, s, shape (jobs,).
+        Arrival times r, s, shape (jobs,).
     gpus : ndarray of float
-        W, GPUs, whole numbers held as floats, shape (jobs,).
+        Gang sizes W in GPUs, integers held as floats, shape (jobs,).
     duration : ndarray of float
-        D, s, shape (jobs,).
+        Running times d, s, shape (jobs,).
     weight : ndarray of float
-        V, scaled to a mean of 1, shape (jobs,).
+        Weights v, scaled to a mean of 1, shape (jobs,).
     n_gpus : float
         GPUs that gangs can use at once: the largest sum of gangs that the cluster holds.
     unweighted : bool
@@ -61,20 +61,20 @@ def gang_jobs(
     Parameters
     ----------
     arrival : array_like
-        S, any finite number, shape (jobs,).
+        Arrival times, s, finite, shape (jobs,).
     gpus : array_like
-        GPUs of each gang, whole numbers from 1 to `n_gpus`, shape (jobs,).
+        GPUs of each gang, integers from 1 to `n_gpus`, shape (jobs,).
     duration : array_like
-        Running time on these GPUs in s, above 0, shape (jobs,).
+        Running times on these GPUs, s, > 0, shape (jobs,).
     n_gpus : int
         GPUs of the cluster.
     weight : array_like or None, optional
-        From 0, shape (jobs,); None is 1 for all.
+        Weights >= 0, shape (jobs,); None means 1 for all.
 
     Raises
     ------
     InputError
-        If there is no job of weight above 0, or a number is out of range; the message names job and value.
+        If no job has a weight > 0, or a number is out of range; the message names the job and the value.
     """
     r = _numbers("arrival", arrival, None)
     n = len(r)
@@ -117,7 +117,7 @@ def _refuse(field: str, array: Floats, wrong: npt.NDArray[np.bool_], needed: str
 def largest_sum(gangs: Ints, limit: int) -> int:
     """Return the largest sum of some of the gangs that is at most the limit; 0 without gangs.
 
-    Sums are the bits of one integer. A gang size that stands more often than it fits need not be added again.
+    Sums are the bits of one integer. A gang size is added at most as often as it fits.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def usable_gpus(gpus: npt.ArrayLike, machines: tuple[int, ...]) -> int:
     Returns
     -------
     int
-        To be used as `n_gpus` of `jct_bound`.
+        Pass it as `n_gpus` to `jct_bound`.
     """
     gangs = np.asarray(gpus, dtype=np.int64)
     if gangs.max() > max(machines):

@@ -10,7 +10,7 @@ from gangopt.solvers.bounds.prices import Grid, chunks, ragged
 __all__ = ["MeanBusy"]
 
 _STEPS = 40
-"""Steps of Newton's method at most; a last time that is off makes the bound weaker and never wrong."""
+"""Maximum steps of Newton's method; an inexact last time makes the bound weaker, never wrong."""
 
 
 class MeanBusy:
@@ -36,7 +36,7 @@ class MeanBusy:
         self._last = jobs.arrival + 1.5 * jobs.duration
 
     def value(self, prices: Floats) -> tuple[float, Floats, float]:
-        """Return the bound, its gradient and the size of what was added up.
+        """Return the bound, its gradient and the summed magnitude of its terms.
 
         Parameters
         ----------

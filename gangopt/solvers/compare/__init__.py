@@ -1,1 +1,1 @@
-"""Many methods on many instances, as one table."""
+"""Comparison of many methods on many instances in one table."""

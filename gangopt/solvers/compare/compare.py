@@ -1,4 +1,4 @@
-"""Run many methods on many instances and set every row against the best proven bound."""
+"""Run many methods on many instances and compare every row with the best proven bound."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["Task", "compare", "expand"]
 
 @dataclass(frozen=True)
 class Task:
-    """One instance and the methods to run on it; sent to a worker process as it is.
+    """One instance and the methods to run on it; it is sent to worker processes.
 
     Attributes
     ----------
     instance : Instance or str
         The instance, or the name or path from which the worker loads it.
     methods : tuple of str or Heuristic or None
-        Methods to run, by name or as functions; None for the decision's defaults.
+        Methods to run, by name or as functions; None runs the problem's defaults.
     time_limit : float or None
         Wall seconds for each method, or None.
     rel_gap : float
@@ -82,10 +82,10 @@ def compare(
     Parameters
     ----------
     instances : iterable of Instance, str or path-like, Instance, str or path-like
-        Instances, names, patterns of names as `parameters/*`, or paths; one alone is accepted.
+        Instances, names, patterns of names, e.g. `parameters/*`, or paths; a single one is accepted.
     methods : sequence of str or Heuristic, str, Heuristic or None, optional
-        Methods with their options, or functions of your own `instance -> Solution`, which go by their `__name__`;
-        one alone is accepted. Each decision runs those that fit it; None runs the defaults of each decision.
+        Methods with their options, or functions of your own `instance -> Solution`, identified by their `__name__`;
+        a single one is accepted. Each problem runs those that apply to it; None runs the defaults of each problem.
     time_limit : float or None, optional
         Wall seconds for each method on each instance, None for no limit.
     executor : str, Executor or None, optional
@@ -97,26 +97,26 @@ def compare(
     seed : int, optional
         Seed of every random choice.
     workers : int or None, optional
-        Worker processes for `processes`, None for one a core.
+        Worker processes for `processes`, None for one per core.
     scheduler : str or None, optional
         Address of the Dask scheduler for `dask`.
     journal : str, path-like or None, optional
-        File to which finished rows are appended; a later call with the same settings goes on from it. Not for
-        functions of your own, which may change unseen.
+        File to which finished rows are appended; a later call with the same settings resumes from it. Not allowed
+        with functions of your own, whose changes cannot be detected.
     on_rows : callable or None, optional
         Called with the rows of each finished instance, in order.
 
     Returns
     -------
     Comparison
-        One row for every instance and method. A method that fails has a row that says why; an instance that cannot
-        be loaded, or that Ctrl-C left unfinished, has one such row. Instances of one name have their file, or else
-        a number, behind it.
+        One row for every instance and method. A method that fails has a row with the reason; an instance that cannot
+        be loaded, or that Ctrl-C left unfinished, has one such row. Instances with the same name are distinguished
+        by their file or, failing that, a number after the name.
 
     Raises
     ------
     InputError
-        If nothing is to be compared, a method is unknown to every decision, or a setting is out of range.
+        If there is nothing to compare, no problem has a method, or a setting is out of range.
     """
     settings = checked_controls(time_limit, rel_gap, threads, seed)
     wanted = (methods,) if isinstance(methods, str) or callable(methods) else methods
@@ -162,17 +162,17 @@ def expand(
     Parameters
     ----------
     instances : iterable of Instance, str or path-like
-        Instances, names, patterns as `parameters/*`, or paths; a pattern that is also a file is that file.
+        Instances, names, patterns, e.g. `parameters/*`, or paths; a pattern that is also a file means that file.
 
     Returns
     -------
     list
-        What a pattern gives is left out where it is listed already.
+        The items in order; matches of a pattern that are listed already are left out.
 
     Raises
     ------
     InputError
-        If a pattern matches nothing, or an item is no instance, name or path.
+        If a pattern matches nothing, or an item is not an instance, name or path.
     """
     listed: list[Instance | str | os.PathLike[str]] = []
     for index, item in enumerate(instances):
@@ -190,7 +190,7 @@ def expand(
 
 
 def _distinct(rows: Rows, listed: Sequence[Instance | str | os.PathLike[str]]) -> tuple[Row, ...]:
-    """Return all rows in order; instances of one name get their file or their place among them behind the name."""
+    """Return all rows in order; append the file or a number to the name of instances that share one."""
     counts = Counter(rows[index][0].instance for index in sorted(rows))
     seen: Counter[str] = Counter()
     every: list[Row] = []
@@ -207,14 +207,14 @@ def _distinct(rows: Rows, listed: Sequence[Instance | str | os.PathLike[str]]) -
 
 
 def _decisions_of(instances: Sequence[Instance | str | os.PathLike[str]]) -> list[AnyProblem]:
-    """Return the decisions that the instances can be of: all of them if one is a file, which is not opened here."""
+    """Return the problems of the instances: all problems if one is a file, which is not opened here."""
     nouns = {item.noun if isinstance(item, Instance) else os.fspath(item).partition("/")[0] for item in instances}
     known = [problems[noun] for noun in problems if noun in nouns]
     return known if len(known) == len(nouns) else list(problems.values())
 
 
 def _check_methods(methods: tuple[str | Heuristic, ...] | None, decisions: list[AnyProblem]) -> None:
-    """Refuse methods that fit none of the decisions, before anything is solved."""
+    """Reject methods that apply to none of the problems, before anything is solved."""
     if methods is None:
         return
     if not methods:
@@ -282,7 +282,7 @@ def run_task(task: Task) -> tuple[Row, ...]:
 
 
 def _methods_for(problem: AnyProblem, methods: tuple[str | Heuristic, ...] | None) -> tuple[str | Heuristic, ...]:
-    """Return the methods that fit the decision: of those that were asked for, or its defaults."""
+    """Return the requested methods that apply to the problem, or its defaults."""
     if methods is None:
         return problem.default_methods or tuple(problem.methods)
     return tuple(item for item in methods if not isinstance(item, str) or _method_error(problem, item) is None)

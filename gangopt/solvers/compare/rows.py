@@ -1,4 +1,4 @@
-"""From the results of all methods on one instance to its rows: the bound of each, its gap, and the best of them."""
+"""Rows of one instance from the results of all methods: the bound and gap of each, and the best ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["error_line", "scored_rows"]
 
 
 def error_line(error: BaseException) -> str:
-    """Return an unforeseen error in one line: its kind and the first line of its message."""
+    """Return an unexpected error in one line: its type and the first line of its message."""
     text = (str(error).splitlines() or [""])[0]
     return f"{type(error).__name__}: {text}".rstrip(": ")
 
@@ -24,18 +24,18 @@ def error_line(error: BaseException) -> str:
 def scored_rows(
     problem: AnyProblem, instance: Instance, results: Sequence[Result | Row], controls: Controls
 ) -> tuple[Row, ...]:
-    """Set the results on one instance against the best bound that any of them proved, and mark the best.
+    """Compare the results on one instance with the best bound that any of them proved, and mark the best.
 
     Parameters
     ----------
     problem : AnyProblem
-        The decision.
+        The problem.
     instance : Instance
         The instance.
     results : sequence of Result or Row
-        Of the methods, in order; rows of methods that failed are kept as they are.
+        One per method, in order; rows of methods that failed are kept unchanged.
     controls : Controls
-        Settings for bounds that are computed for a row.
+        Settings for bounds computed for single rows.
 
     Returns
     -------
@@ -116,9 +116,9 @@ def _status(result: Result) -> str:
 
 
 def _mark_best(problem: AnyProblem, rows: list[Row]) -> tuple[Row, ...]:
-    """Mark the rows that no other beats; with a bound metric, only rows with no more of it can beat one.
+    """Mark the rows that no other beats; with a bound metric, only rows with at most as much of it can beat a row.
 
-    A row whose objective its bound proves is then always marked.
+    So a row whose bound proves its objective is always marked.
     """
     solved = [row for row in rows if row.objective is not None]
     return tuple(

@@ -1,4 +1,4 @@
-"""Solve one form of a decision as a single Pyomo model, by HiGHS or another solver."""
+"""Solve one formulation of a problem as a single Pyomo model with HiGHS or another solver."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 __all__ = ["settings_of", "solve_by_form"]
 
 NEAR = 0.03
-"""Share of the last objective below which a model is seen from the new one again."""
+"""Share of the last objective below which the model is rebuilt around the new solution."""
 
 
 def solve_by_form(problem: AnyProblem, instance: Instance, controls: Controls) -> Outcome:
-    """Build a form, solve it whole, and read the Solution back.
+    """Build a formulation, solve it as one model, and read the Solution back.
 
     Parameters
     ----------
     problem : AnyProblem
-        The decision.
+        The problem.
     instance : Instance
-        What is to be decided.
+        The instance.
     controls : Controls
-        Settings of the call; `controls.form` names the form, None takes the first linear one.
+        Settings of the call; `controls.form` names the formulation, None means the first linear one.
 
     Raises
     ------
     InputError
-        If the form is unknown, or not linear and so nothing that a linear solver takes.
+        If the formulation is unknown or not linear.
     """
     form = _linear_form(problem, controls.form)
     try:
@@ -68,7 +68,8 @@ def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instanc
     if termination == "optimal" and form.relaxes and (gap is None or gap > PROVEN_GAP):
         termination, reason = "completed", f"the solution read from formulation {form.name} is worse than its optimum"
     if gap is not None and gap < -PROVEN_GAP:
-        reason = f"the solution is better than the bound {bound:.15g} of formulation {form.name}, within the solver's tolerances"
+        claimed = f"the bound {bound:.15g} of formulation {form.name}"
+        reason = f"the solution is better than {claimed}, within the solver's tolerances"
         termination, bound = "error", None
     return Outcome(
         termination=termination,
@@ -90,7 +91,7 @@ def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instanc
 
 @dataclass(frozen=True)
 class _Found:
-    """What a solve found: its bound in the decision's objective, its Solution, and their gap as of `_gap`."""
+    """Result of a solve: the bound on the problem's objective, the Solution, and their gap (see `_gap`)."""
 
     solved: SolverOutcome
     solution: Any
@@ -98,7 +99,7 @@ class _Found:
     gap: float | None
 
     def agreed(self, form: Formulation[Any, Any], rel_gap: float) -> bool:
-        """Return whether bound and solution say the same, to the gap that was asked for."""
+        """Return whether bound and solution agree to the requested gap."""
         return self.gap is not None and self.gap >= -PROVEN_GAP and (form.relaxes or self.gap <= rel_gap)
 
 
@@ -123,7 +124,7 @@ def _sharpened(
     controls: Controls,
     found: _Found,
 ) -> _Found:
-    """Solve again, seen from the solution, as long as the form says that the solver's tolerances may matter."""
+    """Solve again, rebuilt around the solution, while the solver's tolerances may matter for the formulation."""
     last = math.inf
     while found.solved.termination == "optimal" and found.gap is not None:
         objective = instance.evaluate(found.solution).objective
@@ -137,14 +138,14 @@ def _sharpened(
             problem, form, model, instance, _solve(model, replace(controls, on_progress=None), warm=False), unit
         )
         if again.solution is None:
-            # the first solution stands, and what was claimed of it does not
+            # keep the first solution, but not the claim about it
             return replace(found, solved=again.solved, bound=None, gap=None)
         last, found = objective, again
     return found
 
 
 def _gap(problem: AnyProblem, instance: Instance, solution: Any, bound: float | None) -> float | None:
-    """Return the gap of what was read, None without a bound or where the judge will reject the solution."""
+    """Return the gap of a solution, None without a bound or where the checker will reject it."""
     if solution is None or bound is None or instance.check(solution):
         return None
     objective = instance.evaluate(solution).objective
@@ -152,7 +153,7 @@ def _gap(problem: AnyProblem, instance: Instance, solution: Any, bound: float | 
 
 
 def _reporting(form: Formulation[Any, Any], instance: Instance, controls: Controls) -> Controls:
-    """Return the controls with a callback that is told the decision's objective."""
+    """Return the controls with a callback that reports the problem's objective."""
     tell = controls.on_progress
     if tell is None:
         return controls
@@ -180,7 +181,7 @@ def _linear_form(problem: AnyProblem, name: str | None) -> Formulation[Any, Any]
 
 
 def settings_of(controls: Controls) -> SolveSettings:
-    """Return the HiGHS settings that the controls of a call ask for.
+    """Return the HiGHS settings for the controls of a call.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def settings_of(controls: Controls) -> SolveSettings:
     Returns
     -------
     SolveSettings
-        With the time that is left now.
+        With the time left now as the limit.
     """
     from gangopt.solvers.highs import Progress, SolveSettings
 

@@ -1,4 +1,4 @@
-"""A moment at which a method has to stop."""
+"""Deadlines of methods."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Clock", "CountedClock", "OutOfTime"]
 
 
 class Clock:
-    """A moment at which to stop.
+    """A deadline.
 
     Parameters
     ----------
     seconds : float or None, optional
         Wall seconds from now, None for never.
     now : callable, optional
-        Reads the time, in seconds.
+        Returns the time, in seconds.
     """
 
     def __init__(self, seconds: float | None = None, now: Callable[[], float] = time.perf_counter) -> None:
@@ -26,22 +26,22 @@ class Clock:
         self._end = None if seconds is None else now() + seconds
 
     def expired(self) -> bool:
-        """Return whether the moment has come."""
+        """Return whether the deadline has passed."""
         return self._end is not None and self._now() >= self._end
 
     def require(self) -> None:
-        """Raise OutOfTime if the moment has come."""
+        """Raise OutOfTime if the deadline has passed."""
         if self.expired():
             raise OutOfTime("time limit reached")
 
 
 class CountedClock(Clock):
-    """A clock that also stops after a number of looks, so that without a time limit no answer depends on the machine.
+    """A deadline that also passes after a number of checks, so that results without a time limit are reproducible.
 
     Parameters
     ----------
     looks : int
-        How often it says that there is time.
+        Number of checks before it expires.
     seconds : float or None, optional
         Wall seconds from now, None for never.
     """
@@ -51,6 +51,6 @@ class CountedClock(Clock):
         self._looks = looks
 
     def expired(self) -> bool:
-        """Return whether the looks are used up or the moment has come."""
+        """Return whether the checks are used up or the deadline has passed."""
         self._looks -= 1
         return self._looks < 0 or super().expired()

@@ -1,4 +1,4 @@
-"""What a method is given beside the instance, and what an exact method gives back."""
+"""Inputs of a method besides the instance, and the output of an exact method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 __all__ = ["Controls", "Outcome", "ProgressEvent", "SolutionStatus", "Termination", "Trajectory"]
 
 Termination = Literal["optimal", "completed", "infeasible", "unbounded", "time_limit", "interrupted", "error"]
-"""Why a method stopped; `completed` is a heuristic that ran to its end and claims nothing."""
+"""Why a method stopped; `completed` means that a heuristic ran to its end and claims nothing."""
 SolutionStatus = Literal["optimal", "feasible", "none"]
 Trajectory = list[tuple[float, float | None, float | None]]
 """(seconds, objective, bound) at every change."""
@@ -18,14 +18,14 @@ Trajectory = list[tuple[float, float | None, float | None]]
 
 @dataclass(frozen=True)
 class ProgressEvent:
-    """What is known at one moment of a solve.
+    """State of a running solve.
 
     Attributes
     ----------
     seconds : float
-        Wall time since the call.
+        Wall time since the start of the call.
     objective : float or None
-        Of the incumbent, None before the first.
+        Objective of the incumbent, None before the first.
     bound : float or None
         Proven bound, None before the first.
     """
@@ -37,14 +37,14 @@ class ProgressEvent:
 
 @dataclass(frozen=True)
 class Controls:
-    """Settings of one call of `solve`, handed to exact methods.
+    """Settings of one call of `solve`, passed to exact methods.
 
     Attributes
     ----------
     time_limit : float or None
         Wall seconds for the whole call, None for no limit.
     rel_gap : float
-        Relative gap at which a solve may stop; 0 asks for a proven optimum.
+        Relative gap at which a solve may stop; 0 requests a proven optimum.
     threads : int
         Threads of the solver.
     seed : int
@@ -52,7 +52,7 @@ class Controls:
     start : object
         A Solution to start from, or None.
     form : str or None
-        The form that was asked for, None to let the method choose.
+        The requested formulation, None to let the method choose.
     solver : str
         Name of the solver.
     on_progress : callable or None
@@ -98,7 +98,7 @@ class Controls:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an exact method found and proved; `solve` judges it and makes the Result.
+    """What an exact method found and proved; `solve` checks it and builds the Result.
 
     Attributes
     ----------
@@ -107,9 +107,9 @@ class Outcome:
     solution : object
         The best Solution, or None.
     bound : float or None
-        Proven bound on the objective in the decision's sense, or None.
+        Proven bound on the objective in the problem's sense, or None.
     form : str or None
-        Form that was used, or the name of the combinatorial method.
+        Formulation that was used, or the name of the combinatorial method.
     build_seconds : float
         Wall time to build models.
     solve_seconds : float
@@ -117,15 +117,15 @@ class Outcome:
     trajectory : tuple of tuple of float and float or None
         (seconds, objective, bound) at every change.
     solver : str
-        Solver used, as `highs`.
+        Solver used, e.g. `highs`.
     version : str
         Its version.
     options : mapping of str to object
-        Options given to it.
+        Options passed to it.
     metrics : mapping of str to object
-        Named figures of the method, beside those of the judge.
+        Named figures of the method, in addition to those of the checker.
     reason : str or None
-        One line on why there is no solution, or why it stopped early.
+        One line that says why there is no solution, or why it stopped early.
     """
 
     termination: Termination

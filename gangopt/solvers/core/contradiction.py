@@ -1,4 +1,4 @@
-"""Claims of infeasibility against solutions that the checker accepts."""
+"""Test claims of infeasibility against solutions that the checker accepts."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["uncontradicted"]
 
 
 def uncontradicted(problem: AnyProblem, instance: Instance, outcome: Outcome, controls: Controls) -> Outcome:
-    """Return an outcome, as an error with a solution if it calls infeasible what has one.
+    """Return an outcome, turned into an error if it reports infeasible although a solution is known.
 
-    A solver's tolerances, or a fault in it, may make of a feasible instance an infeasible model. The claim is held
+    A solver's tolerances, or a bug in it, may turn a feasible instance into an infeasible model. The claim is tested
     against the solution that the method found before, the one it started from, and those of the heuristics.
 
     Parameters
     ----------
     problem : AnyProblem
-        The decision.
+        The problem.
     instance : Instance
-        What was to be decided.
+        The instance.
     outcome : Outcome
-        Of an exact method.
+        Outcome of an exact method.
     controls : Controls
         Settings of the call.
 
@@ -48,8 +48,8 @@ def uncontradicted(problem: AnyProblem, instance: Instance, outcome: Outcome, co
 
 def _known(
     problem: AnyProblem, instance: Instance, outcome: Outcome, controls: Controls
-) -> Iterator[tuple[str, Any]]:  # each decision has its own solution type
-    """Yield where a solution is from, and the solution or None; heuristics as long as there is time for them."""
+) -> Iterator[tuple[str, Any]]:  # each problem has its own solution type
+    """Yield the origin of a solution, and the solution or None; run heuristics while time is left."""
     yield "the method itself", outcome.solution
     yield "the start", controls.start
     for method in problem.methods.values():

@@ -1,4 +1,4 @@
-"""Items packed into bins that leave little room: depth first, largest item first, every bin filled before the next."""
+"""Pack items into bins with little slack: depth first, largest item first, one bin after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["LOOKS", "Fit", "exact_fit"]
 Amounts = tuple[int, ...]
 
 LOOKS = 4_000_000
-"""Items that a search looks at before it gives up: about a second, and the same search on any machine."""
+"""Items that a search examines before it gives up: about a second, and reproducible on any machine."""
 
 MAX_BITS = 100_000
 """Largest bin whose reachable sums are kept as the bits of an integer."""
@@ -18,7 +18,7 @@ MAX_BITS = 100_000
 
 @dataclass(frozen=True)
 class Fit:
-    """What a search found.
+    """Result of a search.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Fit:
     decided : bool
         Whether the answer is certain: a packing, or the proof that none exists.
     looks : int
-        How many of the looks that were allowed are left.
+        Remaining number of items that may be examined.
     """
 
     bins: list[int] | None
@@ -38,20 +38,20 @@ class Fit:
 def exact_fit(items: Sequence[Amounts], bins: Sequence[Amounts], looks: int = LOOKS) -> Fit:
     """Pack all items into bins, or prove that they do not fit.
 
-    The largest item left goes to one of the bins left, of equal ones only the first, the smallest first. That bin is
-    filled until no further item fits, the largest items first, before the next one is begun. What it leaves empty
-    counts against the room that all bins have beyond the items: a filling that leaves more is not followed. Where
-    the items fill the bins to the brim, this leaves few fillings of each. What was left once in vain is not tried
-    again.
+    The largest remaining item goes to one of the remaining bins, the smallest bin first and only the first of equal
+    ones. That bin is filled until no further item fits, largest items first, before the next bin is opened. The room it
+    leaves empty counts against the total slack of all bins; fillings that exceed the slack are cut off. Where the items
+    fill the bins almost completely, few fillings of each remain. Remainders that failed once are not tried again.
 
     Parameters
     ----------
     items : sequence of Amounts
-        What each takes of every resource.
+        Demand of each item for every resource.
     bins : sequence of Amounts
-        What each has of every resource.
+        Capacity of each bin in every resource.
     looks : int, optional
-        Most items looked at, so that the answer does not depend on the machine; each item costs one to begin with.
+        Maximum number of items examined, so that the result does not depend on the machine; each item counts once at
+        the start.
     """
     looks = max(0, looks - len(items))
     room = [sum(column) for column in zip(*bins, strict=True)]
@@ -94,7 +94,7 @@ class _Search:
         self._free = [len(members) for members in self._bins]
 
     def run(self) -> list[_Filling] | None:
-        """Return fillings that hold all items, None if none were found; `looks` is then 0 if they may exist."""
+        """Return fillings that hold all items, or None; then `looks` is 0 if the search was cut off."""
         chosen: list[_Filling] = []
         failed: set[tuple[int, ...]] = set()
         open_bins: list[Iterator[_Filling]] = []
@@ -127,9 +127,9 @@ class _Search:
         return next(size for size, number in enumerate(self._left) if number)
 
     def _fillings(self, base: int) -> Iterator[_Filling]:
-        """Yield the fillings of one bin that hold a size and leave no more than is spare, each taken while it is out.
+        """Yield the fillings of one bin that hold a size and stay within the slack; each counts as used while yielded.
 
-        A filling to which an item could be added is left out: with the item it is one at least as good.
+        Fillings to which an item could be added are skipped: with the item they are at least as good.
         """
         for c, capacity in enumerate(self._classes):
             if not self._free[c] or not _fits(self._sizes[base], capacity):
@@ -145,7 +145,7 @@ class _Search:
             self._free[c] += 1
 
     def _of_room(self, first: int, room: Amounts) -> Iterator[tuple[tuple[int, ...], Amounts]]:
-        """Yield what fits some room, and what is left of it; the items count as taken while it is out."""
+        """Yield the items that fit some room, and the room they leave; the items count as used while yielded."""
         sums = [self._sums(first, r, most) for r, most in enumerate(room)]
         held: list[int] = []
         rest, size = room, self._next(first, room, sums)
@@ -165,7 +165,7 @@ class _Search:
             size = self._next(last + 1, rest, sums)
 
     def _sums(self, first: int, r: int, room: int) -> list[int] | None:
-        """Return by size the sums up to `room` of the items left from there on, as bits; None where nobody asks."""
+        """Return, by first size, the reachable sums up to `room` of the remaining items as bits; None if not needed."""
         if room > MAX_BITS or self._spare[r] >= room:
             return None
         mask = (1 << (room + 1)) - 1
@@ -181,9 +181,9 @@ class _Search:
         return reached
 
     def _next(self, first: int, rest: Amounts, sums: Sequence[list[int] | None] = ()) -> int | None:
-        """Return the first size from one on that is left, fits, and can lead to a bin without too much room.
+        """Return the first remaining size, starting at `first`, that fits and can still meet the slack.
 
-        None if there is none, or if nothing more may be looked at.
+        None if there is none, or if the limit on examined items is reached.
         """
         for size in range(first, len(self._sizes)):
             self.looks -= 1

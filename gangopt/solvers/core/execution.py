@@ -1,4 +1,4 @@
-"""Where the tasks of a comparison run: here, in worker processes, or on a Dask cluster."""
+"""Run the tasks of a comparison in this process, in worker processes, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Executor", "run_tasks"]
 
 
 class Executor(Protocol):
-    """What is needed of an executor: `submit`, as in `concurrent.futures`."""
+    """Interface of an executor: `submit`, as in `concurrent.futures`."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Future[Any]:
         """Start a call and return its future."""
@@ -45,29 +45,29 @@ def run_tasks(
     journal_path: Path | None,
     on_rows: Callable[[tuple[Row, ...]], None] | None,
 ) -> tuple[Rows, bool]:
-    """Run every task that the journal does not hold yet and return the rows by task.
+    """Run every task that is not in the journal yet and return the rows by task.
 
     Parameters
     ----------
     function : callable
         Runs one task; must not raise.
     tasks : sequence of T
-        What to run.
+        The tasks.
     executor : str, Executor or None
         `serial`, `processes`, `dask`, None (serial) or an executor object.
     workers : int or None
-        Worker processes, None for one a core.
+        Worker processes, None for one per core.
     scheduler : str or None
         Address of the Dask scheduler.
     journal_path : Path or None
-        File to which finished rows are appended, one JSON line a task.
+        File to which finished rows are appended, one JSON line per task.
     on_rows : callable or None
         Called with the rows of each finished task, in the order of the tasks.
 
     Returns
     -------
     tuple of dict and bool
-        Rows by the index of their task, and whether Ctrl-C stopped the run: then some tasks have none.
+        Rows by the index of their task, and whether Ctrl-C stopped the run, so that some tasks have none.
     """
     rows: Rows = {}
     append: Append | None = None
@@ -82,7 +82,7 @@ def run_tasks(
             for index, finished in answers:
                 rows[index] = finished
                 interrupted = any(row.status == "interrupted" for row in finished)
-                # what could not be loaded or came back from no worker is tried again by the next call
+                # tasks that could not be loaded or lost their worker are tried again by the next call
                 if append is not None and not interrupted and all(row.problem for row in finished):
                     append(index, finished)
                 while on_rows is not None and untold and untold[0] in rows:
@@ -95,7 +95,7 @@ def run_tasks(
 
 
 Answers = Generator[tuple[int, tuple[Row, ...]]]
-"""Rows by the index of their task, as they come."""
+"""Rows by the index of their task, in order of completion."""
 
 
 def _serial(function: Callable[[T], tuple[Row, ...]], pending: list[tuple[int, T]]) -> Answers:
@@ -120,12 +120,12 @@ def _in_processes(function: Callable[[T], tuple[Row, ...]], pending: list[tuple[
 
 
 def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:
-    """Return the rows of a task, or one row that says how the executor lost them."""
+    """Return the rows of a task, or one row that says why the executor lost them."""
     try:
         return tuple(future.result())
     except (BrokenExecutor, CancelledError):
         reason = "its worker process ended without a result (out of memory, or killed)"
-    except Exception as error:  # a task or its rows that cannot be sent must not cost the other tasks' rows
+    except Exception as error:  # a task or rows that cannot be sent must not lose the rows of other tasks
         reason = f"its executor failed ({type(error).__name__}: {(str(error).splitlines() or [''])[0]})"
     return (failed_row(label, reason),)
 
@@ -134,7 +134,7 @@ def _answer(label: str, future: Future[Any]) -> tuple[Row, ...]:
 def _opened(
     executor: str | Executor | None, workers: int | None, scheduler: str | None
 ) -> Iterator[Callable[[Callable[[T], tuple[Row, ...]], list[tuple[int, T]]], Answers]]:
-    """Open what runs tasks: a function of the task's function and the tasks."""
+    """Open an executor as a function of the task's function and the tasks."""
     if workers is not None and not 1 <= workers <= 1024:
         raise InputError(f"workers must be an integer from 1 to 1024 (got {workers})")
     if scheduler is not None and executor != "dask":

@@ -1,4 +1,4 @@
-"""The best solution and the best bound that an exact method knows while it runs, with their history."""
+"""Best solution and best bound of a running exact method, with their history."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajec
 __all__ = ["GAP", "Incumbent"]
 
 GAP = 1e-10
-"""Relative gap at which an optimum counts as proven inside a method; what is reported is proven to 1e-9."""
+"""Relative gap at which an optimum counts as proven inside a method; reported optima are proven to 1e-9."""
 
 
 @dataclass
 class Incumbent:
-    """State of one call of a method that minimises.
+    """State of one call of an exact method that minimises.
 
     Attributes
     ----------
     instance, controls : object or Controls
-        What is solved, and how.
+        The instance and the settings of the call.
     solution, objective, bound : object or float
-        Best solution, its objective by the judge, and the best proven bound; infinite without.
+        Best solution, its objective by the checker, and the best proven bound; infinite if absent.
     trajectory : list of tuple of float and float or None
         (seconds, objective, bound) at every change.
     build_seconds : float
         Wall time to build models.
     version : str
-        Of HiGHS, once it has solved something.
+        Version of HiGHS, once it has solved something.
     options : mapping of str to object
-        Given to HiGHS.
+        Options passed to HiGHS.
     metrics : dict of str to object
         Named figures of the method.
     begun : float
@@ -54,8 +54,8 @@ class Incumbent:
     def __post_init__(self) -> None:
         self.begun = self.controls.elapsed()
 
-    def offer(self, solution: Any = None, bound: float | None = None) -> None:
-        """Take a solution if it is better, and a bound if it is better; a bound never beyond the best solution.
+    def offer(self, solution: Any = None, bound: float | None = None) -> None:  # noqa: ANN401 - each decision has its own solution type
+        """Keep a solution and a bound if they are better; clip the bound to the best objective.
 
         Parameters
         ----------
@@ -79,22 +79,22 @@ class Incumbent:
         return (None if self.solution is None else self.objective), (bound if math.isfinite(bound) else None)
 
     def proven(self, gap: float = GAP) -> bool:
-        """Return whether the bound meets the best solution to the gap that was asked for, or to this one."""
+        """Return whether the bound meets the best solution to the requested gap, or to this one if larger."""
         if math.isinf(self.bound) or self.solution is None:
             return False
         return self.objective - self.bound <= max(self.controls.rel_gap, gap) * abs(self.bound)
 
     def concluded(self, termination: Termination, reason: str | None, form: str) -> Outcome:
-        """Return what was found and proved.
+        """Return the Outcome of the call.
 
         Parameters
         ----------
         termination : Termination
             Why the method stopped.
         reason : str or None
-            One line on it, or None.
+            One line that explains it, or None.
         form : str
-            The form that HiGHS solved last, or what the method calls its own way.
+            The formulation that HiGHS solved last, or the method's name for its own proof.
         """
         return Outcome(
             termination=termination,

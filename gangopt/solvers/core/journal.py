@@ -1,4 +1,4 @@
-"""The journal of a comparison: finished rows in a file, from which a stopped comparison goes on."""
+"""Journal of a comparison: a file of finished rows from which a stopped comparison resumes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gangopt.solvers.core.row import Row
 __all__ = ["Append", "Rows", "discard", "journal"]
 
 MAX_BYTES = 2**32
-"""Largest journal that is read, in bytes."""
+"""Maximum size of a journal, in bytes."""
 
 Rows = dict[int, tuple[Row, ...]]
 """Finished rows by the index of their task."""
@@ -32,28 +32,27 @@ Append = Callable[[int, tuple[Row, ...]], None]
 
 @contextlib.contextmanager
 def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
-    """Open the journal of a comparison, a new one or that of an earlier call that was stopped.
+    """Open the journal of a comparison: a new one, or that of an earlier call that was stopped.
 
-    The first line says of which comparison it is, every other one holds the rows of a task. Nothing that a journal
-    holds is written again: lines are only added, and a last line that was cut off is dropped. One process at a time has
-    a journal, until it ends.
+    The first line identifies the comparison; every other line holds the rows of a task. Lines are only appended, and a
+    truncated last line is dropped. A journal is locked by one process at a time.
 
     Parameters
     ----------
     path : Path
         The file.
     tasks : sequence of object
-        Tasks of the comparison, data classes.
+        Tasks of the comparison, dataclasses.
 
     Yields
     ------
     tuple
-        The rows that are there already, and a function that adds those of another task.
+        The rows read so far, and a function that appends those of another task.
 
     Raises
     ------
     InputError
-        If another process has it, or the file belongs to another comparison, is no journal at all, or cannot be
+        If another process has locked it, or the file belongs to another comparison, is not a journal, or cannot be
         read or written.
     """
     fingerprint = _fingerprint(tasks)
@@ -62,7 +61,7 @@ def journal(path: Path, tasks: Sequence[Any]) -> Iterator[tuple[Rows, Append]]:
 
 
 def discard(path: Path) -> None:
-    """Remove a journal that is not needed any more, unless another process goes on with it.
+    """Remove a journal that is no longer used, unless another process has locked it.
 
     Parameters
     ----------
@@ -132,14 +131,14 @@ def _read(path: Path, content: bytes, fingerprint: str, tasks: int) -> Rows:
 
 
 def _rows(records: list[dict[str, Any]]) -> tuple[Row, ...]:
-    """Return the rows of a task; none at all is a ValueError."""
+    """Return the rows of a task; raise ValueError if there are none."""
     if not records:
         raise ValueError("no rows")
     return tuple(map(_row, records))
 
 
 def _row(record: dict[str, Any]) -> Row:
-    """Return the row of a record; fields of other types than the row's are a TypeError."""
+    """Return the row of a record; raise TypeError if a field has the wrong type."""
     row = Row(**record)
     numbers = (row.objective, row.best_bound, row.rel_gap, row.seconds, *row.metrics.values())
     texts = (row.instance, row.problem, row.method, row.status, row.unit, row.termination, row.bound_scope)
@@ -156,7 +155,7 @@ def _row(record: dict[str, Any]) -> Row:
 
 
 def _fingerprint(tasks: Sequence[Any]) -> str:
-    """Return a digest of everything that decides the rows: the tasks, the files they name, and the release."""
+    """Return a digest of everything that determines the rows: the tasks, the files they name, and the release."""
     digest = hashlib.sha256(__version__.encode())
     for task in tasks:
         values = {item.name: getattr(task, item.name) for item in dataclasses.fields(task)}
@@ -174,7 +173,7 @@ def _identity(instance: object) -> str:
 
 
 def _files(name: str) -> list[Path]:
-    """Return the files that a name rests on: itself, and those an argument names or has in its directory."""
+    """Return the files that a name depends on: itself, and files or directories named by its arguments."""
     try:
         values = list(split_name(name)[1].values())
     except InputError:

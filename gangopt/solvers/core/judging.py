@@ -1,4 +1,4 @@
-"""From what a method returns to a Result: the judge decides, never the method."""
+"""Build a Result from the output of a method: the checker decides, never the method."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ __all__ = ["judged_result", "run_heuristic"]
 def run_heuristic(function: Callable[..., Any], instance: Instance, options: dict[str, Any]) -> Outcome:
     """Run a heuristic and wrap its Solution.
 
-    A proof that nothing is feasible becomes an infeasible outcome; a heuristic that finds nothing where something may
-    be feasible has completed without a solution.
+    A proof of infeasibility becomes an infeasible outcome; a heuristic that finds nothing otherwise has completed
+    without a solution.
 
     Parameters
     ----------
     function : callable
         The heuristic.
     instance : Instance
-        What is to be decided.
+        The instance.
     options : dict of str to object
-        Its options, its seed included if it takes one.
+        Its options, including its seed if it takes one.
 
     Returns
     -------
     Outcome
-        Without a bound; its reason is the solution's `remark`, where it has one.
+        Without a bound; the reason is the solution's `remark`, if it has one.
 
     Raises
     ------
     KeyboardInterrupt
-        If Ctrl-C came meanwhile and something inside the heuristic swallowed it.
+        If Ctrl-C came in the meantime and something inside the heuristic swallowed it.
     """
     begin, interrupted = time.perf_counter(), interrupts.count()
     try:
@@ -69,26 +69,26 @@ def run_heuristic(function: Callable[..., Any], instance: Instance, options: dic
 
 
 def judged_result(problem: AnyProblem, instance: Instance, name: str, outcome: Outcome, controls: Controls) -> Result:
-    """Judge an outcome and return the Result.
+    """Check an outcome and return the Result.
 
     Parameters
     ----------
     problem : AnyProblem
-        The decision.
+        The problem.
     instance : Instance
-        What was to be decided.
+        The instance.
     name : str
         Canonical name of the method that ran.
     outcome : Outcome
-        What it returned.
+        Its outcome.
     controls : Controls
         The settings of the call.
 
     Raises
     ------
     SolverError
-        If the judge rejects the solution, or the bound is better than the judged objective: both are faults of the
-        method or the solver, never of the input.
+        If the checker rejects the solution, or the objective is better than the bound: both are bugs of the method or
+        the solver, never of the input.
     """
     score = _judge(problem, instance, name, outcome)
     objective = None if score is None else score.objective
@@ -150,7 +150,7 @@ def _agreed_bound(
 
 
 def _whole_bound(problem: AnyProblem, bound: float) -> float:
-    """Return the nearest whole number that a bound on whole objectives proves, its rounding error taken off first."""
+    """Return the integer that a bound on integer objectives proves, after removing its rounding error."""
     if not math.isfinite(bound) or bound == round(bound):
         return bound
     slack = max(1e-6, PROVEN_GAP * abs(bound))
@@ -164,7 +164,7 @@ def _standing(
         return outcome.termination, "none", outcome.reason
     allowed = max(requested, proof)
     if gap is not None and gap <= allowed:
-        # what is proven was not cut off, even if the time was over a moment later or ended something beside it
+        # a proven optimum counts as optimal even if the time limit was reached just afterwards
         termination: Termination = "optimal" if outcome.termination == "time_limit" else outcome.termination
         return termination, "optimal", outcome.reason
     if outcome.termination == "optimal":

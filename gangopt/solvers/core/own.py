@@ -1,4 +1,4 @@
-"""Heuristics of the user: functions `instance -> Solution` that stand beside the registered methods."""
+"""User heuristics: functions `instance -> Solution` that run next to the registered methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Heuristic = Callable[..., Any]
 
 
 def method_label(method: str | Heuristic) -> str:
-    """Return what rows call a method: its name, for a function its `__name__`.
+    """Return the name of a method in rows: its own, or the `__name__` of a function.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def method_label(method: str | Heuristic) -> str:
     Returns
     -------
     str
-        A `functools.partial` without a `__name__` of its own goes by the name of its function.
+        A `functools.partial` without a `__name__` has the name of its function.
 
     Raises
     ------
     InputError
-        If it is neither.
+        If the method is neither.
     """
     if isinstance(method, str):
         return method
@@ -44,19 +44,19 @@ def method_label(method: str | Heuristic) -> str:
 
 
 def check_own(function: Heuristic, problem: AnyProblem) -> str:
-    """Return the name of a function after making sure that no method of the decision has it.
+    """Return the name of a function after checking that no method of the problem has it.
 
     Parameters
     ----------
     function : Heuristic
         The user's heuristic.
     problem : AnyProblem
-        The decision.
+        The problem.
 
     Returns
     -------
     str
-        Its name.
+        The name.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def check_own(function: Heuristic, problem: AnyProblem) -> str:
 
 
 def check_sendable(function: Heuristic) -> None:
-    """Refuse a function that cannot be sent to another process.
+    """Reject a function that cannot be sent to another process.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def check_sendable(function: Heuristic) -> None:
     Raises
     ------
     InputError
-        If it cannot be pickled, as lambdas and functions inside functions cannot.
+        If it cannot be pickled, e.g. a lambda or a nested function.
     """
     try:
         pickle.dumps(function)
@@ -91,7 +91,7 @@ def check_sendable(function: Heuristic) -> None:
 
 
 def takes_seed(function: Heuristic) -> bool:
-    """Return whether a function has a parameter `seed` beside the instance that nothing has set yet."""
+    """Return whether a function has an unset parameter `seed` besides the instance."""
     if isinstance(function, functools.partial) and "seed" in function.keywords:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Worker processes that cost nothing when they die but one more try of the task they had."""
+"""Worker processes whose death costs only a retry of the task they had."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 __all__ = ["Lost", "run_in_processes"]
 
 _MOST_FAILED_STARTS = 3
-"""Workers in a row that may end before they are ready."""
+"""Maximum consecutive workers that may end before they are ready."""
 _GRACE = 10.0
-"""Seconds for a worker to end by itself."""
+"""Seconds granted to a worker to end by itself."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,12 +28,12 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Lost:
-    """A task without an answer.
+    """A task without a result.
 
     Attributes
     ----------
     reason : str
-        One line that says what happened.
+        One line with the cause.
     """
 
     reason: str
@@ -42,22 +42,22 @@ class Lost:
 def run_in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: int) -> Generator[tuple[int, R | Lost]]:
     """Run a function on tasks in worker processes.
 
-    A task whose worker dies is tried once more, alone, when all others are done. Workers end when this process does,
-    however it ends, and at once when the iterator is closed. Ctrl-C does not reach them.
+    A task whose worker dies is retried once, alone, after all others are done. Workers end when this process does,
+    however it ends, and immediately when the iterator is closed. Ctrl-C does not reach them.
 
     Parameters
     ----------
     function : callable
-        Runs one task; can be sent to another process, as the tasks and the answers can.
+        Runs one task; the function, the tasks and the results must be picklable.
     tasks : sequence of T
-        What to run.
+        The tasks.
     workers : int
-        Processes at a time.
+        Number of processes.
 
     Yields
     ------
     tuple
-        The index of a task and its answer, as they come; `Lost` where there is none.
+        The index of a task and its result, in order of completion; `Lost` where there is none.
     """
     crew = _Crew(function, tasks)
     try:
@@ -69,14 +69,14 @@ def run_in_processes(function: Callable[[T], R], tasks: Sequence[T], workers: in
 
 
 class _Worker:
-    """A process, the connection to it, and the task that it has.
+    """A process, the connection to it, and its current task.
 
     Attributes
     ----------
     ready : object
-        Whether it has said that it waits for tasks.
+        Whether it has reported that it is waiting for tasks.
     task : int or None
-        Index of the task that it has, None if it has none.
+        Index of its current task, or None.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class _Worker:
 
 
 class _Crew:
-    """The workers, the tasks that wait, and those that are to be tried again."""
+    """The workers, the waiting tasks, and those to be retried."""
 
     def __init__(self, function: Callable[[Any], Any], tasks: Sequence[Any]) -> None:
         self._function, self._tasks = function, tasks
@@ -130,7 +130,7 @@ class _Crew:
         self.dismiss()
 
     def dismiss(self) -> None:
-        """Let the workers go, which have nothing to do."""
+        """Let the idle workers end."""
         for worker in self._workers:
             worker.connection.close()
         for worker in self._workers:
@@ -177,7 +177,7 @@ class _Crew:
             yield index, Lost(f"its worker process ended without a result, also when retried ({both})")
 
     def _give(self, worker: _Worker) -> Iterator[tuple[int, Any]]:
-        """Give an idle worker the next task; what cannot be sent has no answer."""
+        """Give an idle worker the next task; tasks that cannot be sent are lost."""
         while self._waiting or (self._again and not self._busy()):
             index = self._waiting.popleft() if self._waiting else self._again.popleft()
             try:
@@ -186,7 +186,7 @@ class _Crew:
                 yield index, _failure(error)
                 continue
             worker.task = index
-            with suppress(OSError):  # a worker that is dead already is found out when its answer is awaited
+            with suppress(OSError):  # a worker that is already dead is noticed when its result is awaited
                 worker.connection.send_bytes(message)
             return
 
@@ -197,11 +197,11 @@ def _failure(error: Exception) -> Lost:
 
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back for this process while it starts another one, which never gets to see it."""
+    """Block Ctrl-C in this process while it starts another one, which inherits the mask and never sees it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # which sets the mask itself when it starts
+    resource_tracker.ensure_running()  # it changes the mask itself when it starts, so start it first
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -210,7 +210,7 @@ def _ctrl_c_held_back() -> Iterator[None]:
 
 
 def _serve(connection: Connection) -> None:
-    """Answer tasks until the other side is gone; the main function of a worker."""
+    """Run tasks until the other side is gone; the main function of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(EOFError, OSError):
@@ -223,12 +223,12 @@ def _answer(message: bytes) -> bytes:
     try:
         function, task = pickle.loads(message)
         return pickle.dumps(function(task))
-    except Exception as error:  # of a task or an answer that cannot be sent
+    except Exception as error:  # also covers tasks or results that cannot be pickled
         return pickle.dumps(_failure(error))
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it does, whatever the main thread is doing."""
+    """End this process when its parent ends, whatever the main thread is doing."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     wait([parent.sentinel])

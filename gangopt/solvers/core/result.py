@@ -1,4 +1,4 @@
-"""The one result type of gangopt, and its one gap formula."""
+"""Result type and gap formula shared by all methods."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def proof_gap(*, whole: bool) -> float:
     Parameters
     ----------
     whole : bool
-        Whether the decision's objectives are whole numbers, which have no rounding error.
+        Whether the problem's objectives are integers, without rounding error.
 
     Returns
     -------
     float
-        0 for whole numbers, `PROVEN_GAP` otherwise; a ratio.
+        0 for integer objectives, `PROVEN_GAP` otherwise; a ratio.
     """
     return 0.0 if whole else PROVEN_GAP
 
@@ -52,7 +52,7 @@ def absolute_gap(objective: float | None, bound: float | None, sense: Sense) -> 
     Parameters
     ----------
     objective : float or None
-        Value of a solution, in the decision's unit, or None.
+        Value of a solution, in the problem's unit, or None.
     bound : float or None
         Proven bound in the same unit, or None.
     sense : Sense
@@ -61,7 +61,7 @@ def absolute_gap(objective: float | None, bound: float | None, sense: Sense) -> 
     Returns
     -------
     float or None
-        The difference in the decision's unit; None if either value is absent.
+        The difference in the problem's unit; None if either value is absent.
     """
     if objective is None or bound is None:
         return None
@@ -77,7 +77,7 @@ def relative_gap(objective: float | None, bound: float | None, sense: Sense) -> 
     Parameters
     ----------
     objective : float or None
-        Value of a solution, in the decision's unit, or None.
+        Value of a solution, in the problem's unit, or None.
     bound : float or None
         Proven bound in the same unit, or None.
     sense : Sense
@@ -108,7 +108,7 @@ def is_proven(objective: float | None, bound: float | None, sense: Sense, *, who
     sense : Sense
         `minimise` or `maximise`.
     whole : bool, optional
-        Whether the decision's objectives are whole numbers, which must be equal.
+        Whether the problem's objectives are integers, which must be equal.
 
     Returns
     -------
@@ -121,18 +121,18 @@ def is_proven(objective: float | None, bound: float | None, sense: Sense, *, who
 
 
 def is_contradicted(objective: float | None, bound: float | None, sense: Sense, *, whole: bool = False) -> bool:
-    """Return whether an objective is better than a bound allows, by more than rounding: one of the two is wrong then.
+    """Return whether an objective is better than a bound by more than rounding, so that one of them is wrong.
 
     Parameters
     ----------
     objective : float or None
         Value of a solution, or None.
     bound : float or None
-        What is claimed to be a proven bound in the same unit, or None.
+        Claimed bound in the same unit, or None.
     sense : Sense
         `minimise` or `maximise`.
     whole : bool, optional
-        Whether the decision's objectives are whole numbers, which have no rounding error.
+        Whether the problem's objectives are integers, without rounding error.
     """
     gap, difference = relative_gap(objective, bound, sense), absolute_gap(objective, bound, sense)
     allowed = proof_gap(whole=whole)
@@ -150,7 +150,7 @@ class Seconds:
     solve : float
         Inside solvers and algorithms.
     total : float
-        The whole call, judging included.
+        The whole call, including the check.
     """
 
     build: float
@@ -160,27 +160,27 @@ class Seconds:
 
 @dataclass(frozen=True)
 class Result:
-    """What one method found on one instance, and what is proven about it.
+    """Solution of one method on one instance, and what is proven about it.
 
     Attributes
     ----------
     instance : str
         Name of the instance.
     problem : str
-        Noun of the decision.
+        Noun of the problem.
     method : str
         Canonical name of the method, options included.
     form : str or None
-        Form or combinatorial method that was used, None for heuristics.
+        Formulation or combinatorial method that was used, None for heuristics.
     termination : Termination
-        Why it stopped: optimal, completed (a heuristic at its end), infeasible, unbounded, time_limit, interrupted,
-        error.
+        Why it stopped: optimal, completed (a heuristic ran to its end), infeasible, unbounded, time_limit,
+        interrupted, error.
     solution_status : SolutionStatus
-        What there is: optimal, feasible, none.
+        Status of the solution: optimal, feasible, none.
     sense : Sense
         Minimise or maximise.
     objective : float or None
-        Value of the solution by the judge, None without one.
+        Value of the solution by the checker, or None.
     bound : float or None
         Proven bound on the objective, None if nothing is proven.
     abs_gap : float or None
@@ -192,7 +192,7 @@ class Result:
     seconds : Seconds
         Wall seconds to build, to solve, in total.
     metrics : mapping of str to object
-        The decision's own named figures.
+        The problem's own named figures.
     solver : str
         Solver used, empty for methods without one.
     version : str
@@ -202,7 +202,7 @@ class Result:
     trajectory : tuple of tuple of float and float or None
         (seconds, objective, bound) at every change.
     reason : str or None
-        One line on why there is no solution or why it stopped early.
+        One line that says why there is no solution or why the method stopped early.
     """
 
     instance: str
@@ -241,7 +241,7 @@ class Result:
         Raises
         ------
         NoSolutionError
-            If there is none; the message says why.
+            If there is none; the message gives the reason.
         """
         if self.solution_status == "none":
             why = f": {self.reason}" if self.reason else ""

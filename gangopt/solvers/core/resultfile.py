@@ -1,4 +1,4 @@
-"""Results as JSON: what `solve --json` prints and `-o` saves."""
+"""Results as JSON, as printed by `solve --json` and saved by `-o`."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def result_json(result: Result) -> dict[str, Any]:
     Parameters
     ----------
     result : Result
-        What `solve` returned.
+        A result of `solve`.
 
     Returns
     -------
     dict
-        The fields of the result in their order, `solution` last, null where there is none.
+        The fields of the result in order, `solution` last (null if there is none).
     """
     record: dict[str, Any] = {}
     for item in dataclasses.fields(result):
@@ -43,7 +43,7 @@ def result_json(result: Result) -> dict[str, Any]:
 
 
 def solution_json(problem: AnyProblem, solution: Any) -> dict[str, Any]:
-    """Return a Solution as the JSON object of its decision's solution file."""
+    """Return a Solution as the JSON object of its problem's solution file."""
     document = resolve(problem.solution_document).from_solution(solution)
     return document.model_dump(mode="json")  # type: ignore[no-any-return]
 
@@ -54,14 +54,14 @@ def read_solution(path: str | os.PathLike[str], instance: Instance) -> Any:
     Parameters
     ----------
     path : str or path-like
-        A file that `solve -o` wrote, or a solution alone.
+        A file written by `solve -o`, or a plain solution file.
     instance : Instance
-        The instance that the solution is for; the judge checks it later.
+        The instance that the solution is for; its feasibility is checked later.
 
     Raises
     ------
     InputError
-        If the file is defective, of another decision, or holds no solution.
+        If the file is invalid, belongs to another problem, or holds no solution.
     """
     from gangopt.base.document import validate
 

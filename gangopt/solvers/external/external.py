@@ -54,7 +54,7 @@ _TERMINATIONS: dict[Any, Termination | Literal["undecided"]] = {
 }
 
 _NO_POINT = TerminationCondition.intermediateNonInteger
-"""A stop before the first whole-number point; what the interface then offers is a relaxed one."""
+"""A stop before the first integer point; what the interface then offers is a relaxed one."""
 _STOPPED = (TerminationCondition.feasible, _NO_POINT)
 
 
@@ -290,7 +290,7 @@ class _Run:
 
 
 def _checked(tight: LinearArrays, point: Floats) -> tuple[Floats, str | None]:
-    """Return a point with its continuous values computed anew for its whole numbers, and the rule that it breaks.
+    """Return a point with its continuous values computed anew for its integers, and the rule that it breaks.
 
     Interfaces that go through text files hand over a few digits of each value only.
     """

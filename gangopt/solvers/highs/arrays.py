@@ -40,7 +40,7 @@ class LinearArrays:
     lower, upper : ndarray of float
         Bounds of the columns; -inf and inf where there is none.
     integer : ndarray of bool
-        True for columns that take whole numbers only.
+        True for columns that take integers only.
     row_lower, row_upper : ndarray of float
         Bounds of the rows; -inf and inf where there is none.
     starts : ndarray of int
@@ -99,7 +99,7 @@ class LinearArrays:
         lower, upper : array_like
             Bounds of the columns, shape (columns,) or one number for all.
         integer : array_like
-            True for whole-number columns, shape (columns,) or one value for all.
+            True for integer columns, shape (columns,) or one value for all.
         sense : Sense, optional
             `minimise` or `maximise`.
         offset : float, optional
@@ -110,7 +110,7 @@ class LinearArrays:
         Returns
         -------
         LinearArrays
-            Checked arrays; entries that stand twice are summed.
+            Checked arrays; entries that is duplicated are summed.
 
         Raises
         ------
@@ -151,12 +151,12 @@ class LinearArrays:
 
     @property
     def is_mip(self) -> bool:
-        """Whether any column takes whole numbers only."""
+        """Whether any column takes integers only."""
         return bool(self.integer.any())
 
     @property
     def has_whole_objective(self) -> bool:
-        """Whether c x is a whole number at every feasible point, because all costs are and belong to whole columns."""
+        """Whether c x is an integer at every feasible point, because all costs are and belong to whole columns."""
         used = self.costs != 0
         return bool(self.integer[used].all() and (self.costs == np.round(self.costs)).all())
 
@@ -208,7 +208,7 @@ class LinearArrays:
         Raises
         ------
         InputError
-            If lengths do not fit, an index is out of range or stands twice in a row, a coefficient or cost is not
+            If lengths do not fit, an index is out of range or is duplicated in a row, a coefficient or cost is not
             finite or too large, or a bound is NaN or infinite on the wrong side; the message names the component.
         """
         if self.sense not in {"minimise", "maximise"}:
@@ -296,8 +296,8 @@ def _filled(values: ArrayLike, field: str, length: int) -> Floats:
     return vector(values, field)
 
 
-def _as_rows(matrix: Any) -> Any:
-    """Return a matrix in compressed rows, entries that stand twice summed."""
+def _as_rows(matrix: Any) -> Any:  # noqa: ANN401
+    """Return a matrix in compressed rows, entries that is duplicated summed."""
     from scipy.sparse import csr_matrix
 
     try:

@@ -148,7 +148,7 @@ def bounds_and_integrality(variables: Sequence[Any]) -> tuple[Floats, Floats, ND
     Returns
     -------
     tuple of three arrays
-        Lower bounds, upper bounds (-inf and inf where there is none) and whole-number flags.
+        Lower bounds, upper bounds (-inf and inf where there is none) and integer flags.
 
     Raises
     ------

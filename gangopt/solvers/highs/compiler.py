@@ -1,4 +1,4 @@
-"""From any linear Pyomo model or block to arrays.
+"""Compile any linear Pyomo model or block to arrays.
 
 Rows made of plain numbers and variables are read directly, with C-level loops over their argument lists; everything
 else goes through Pyomo's own linear visitor. Both give the same arrays as Pyomo's standard-form compiler.
@@ -34,8 +34,8 @@ from gangopt.solvers.highs.scaling import row_extremes
 __all__ = ["compile_model"]
 
 CONSTANT_ROW_TOLERANCE = 1e-9
-"""A row without variables holds when it is violated by at most this times the largest of its constant and its unit: the
-largest coefficient of its fixed variables, at most 1, and 1 where it has none."""
+"""A row without variables holds if it is violated by at most this times the larger of its constant and its unit. The
+unit is the largest coefficient of its fixed variables, at most 1, and 1 if it has none."""
 
 _UNDERSTOOD = {Block, Constraint, Var, Param, Expression, ExternalFunction, Set, RangeSet, Port, Suffix, Objective}
 _VARIABLE_CLASSES = {VarData, ScalarVar}
@@ -46,17 +46,17 @@ _args = attrgetter("_args_")
 def compile_model(block: Any, *, include_unused: bool = True) -> LinearArrays:
     """Read a linear Pyomo model or block into arrays, one row a constraint and one column a variable.
 
-    Fixed variables are constants with their value, whatever their bounds. Variables of other blocks that an active
-    constraint uses become columns after the block's own. A constraint without variables is skipped where it holds
-    (to 1e-9) and kept as an empty row where it fails, so that the solve reports it as infeasible by its name. A
-    block without an active objective gets the objective 0: objectives of the blocks above it do not count.
+    Fixed variables become constants, whatever their bounds. Variables of other blocks that an active constraint uses
+    become columns after the block's own. A constraint without variables is skipped if it holds (to 1e-9) and kept as
+    an empty row if it fails, so that the solve reports it by name as infeasible. A block without an active objective
+    gets the objective 0; objectives of its parent blocks do not count.
 
     Parameters
     ----------
     block : object
         ConcreteModel, Block or member of an indexed Block; its active parts are read.
     include_unused : bool, optional
-        Also make columns of variables of the block that appear nowhere, so that they get a value.
+        Also create columns for variables of the block that appear nowhere, so that they get a value.
 
     Returns
     -------
@@ -97,8 +97,8 @@ def _check_block(block: Any) -> None:
         raise InputError(f"{block.name} is deactivated; activate it before solving")
 
 
-def _refuse_foreign_components(block: Any) -> None:
-    """Refuse active components, as disjuncts and special ordered sets, that a linear model would silently lose."""
+def _refuse_foreign_components(block: Any) -> None:  # noqa: ANN401
+    """Reject active components that a linear model would silently drop, e.g. disjuncts and special ordered sets."""
     for item in block.block_data_objects(active=True, descend_into=Block):
         for kind in item.collect_ctypes(active=None, descend_into=False):
             if kind in _UNDERSTOOD or not issubclass(kind, ActiveComponent):
@@ -110,15 +110,15 @@ def _refuse_foreign_components(block: Any) -> None:
                 )
 
 
-def _data(block: Any, kind: type) -> list[Any]:
-    """Return the members of a block's own components of one kind, those that References repeat last."""
+def _data(block: Any, kind: type) -> list[Any]:  # noqa: ANN401
+    """Return the members of a block's own components of one kind, with those of References last."""
     members: list[Any] = []
     references: list[Any] = []
     for component in block.component_objects(kind, active=None if kind is Var else True, descend_into=False):
         if component.is_reference():
             references.extend(component.values())
         else:
-            # the dictionary itself: values() looks each index up again, a fifth of the time of a whole compilation
+            # read the dictionary itself: values() looks up each index again, a fifth of the whole compilation time
             members.extend(component._data.values())
     return members + references if references else members
 
@@ -146,6 +146,7 @@ class _Rows:
 
 def _add_rows(walk: _Walk, blocks: list[Any]) -> _Rows:
     rows = _Rows()
+    # a Reference lists constraints that belong to another component, so each may come up several times
     seen: set[int] = set()
     for block in blocks:
         for constraint in paced(_data(block, Constraint)):
@@ -180,7 +181,7 @@ def _number(bound: Any, constraint: Any) -> float:
 
 
 class _Walk:
-    """Collects the linear terms of expressions as two parallel lists."""
+    """Collect the linear terms of expressions as two parallel lists."""
 
     def __init__(self) -> None:
         self.coefficients: list[Any] = []
@@ -192,6 +193,7 @@ class _Walk:
         """Append the terms of an expression and return its constant."""
         if expression.__class__ is LinearExpression:
             arguments = expression._args_
+            # the common cases, monomials only and variables only, need no Python step per term
             kinds = set(map(type, arguments))
             if kinds == {MonomialTermExpression}:
                 pairs = list(chain.from_iterable(map(_args, arguments)))
@@ -234,6 +236,7 @@ class _Walk:
 
     def numbers(self) -> Floats:
         """Return the coefficients as floats; those that are Params or expressions are evaluated."""
+        # numpy converts plain numbers in C; only models with Params or expressions pay for the loop
         try:
             return np.array(self.coefficients, dtype=np.float64)
         except (TypeError, ValueError):
@@ -258,6 +261,7 @@ def _assemble(
     include_unused: bool,
 ) -> LinearArrays:
     """Turn terms into arrays: sum repeated variables, move fixed ones to the constants, drop rows that hold."""
+    # the first `n_costs` terms are those of the objective, the others those of the rows in order
     positions, coefficients = table.positions_of(walk.variables), walk.numbers()
     n = len(table.variables)
     costs: Floats = np.bincount(positions[:n_costs], coefficients[:n_costs], minlength=n).astype(np.float64)
@@ -270,12 +274,14 @@ def _assemble(
     if (matrix.data == 0).any():
         matrix.eliminate_zeros()
     sense, offset = objective
+    # constants of the row bodies, to be subtracted from the sides
     shifts = np.array(rows.shifts)
     units = np.ones(len(shifts))
     used = np.zeros(n, dtype=np.bool_)
     used[positions] = True
     fixed = table.fixed()
     if fixed.any():
+        # measured before fixed columns are dropped: a row of fixed variables only is checked in their unit
         units = _units(matrix)
         constants = table.fixed_values(fixed, used)
         offset += float(costs @ constants)
@@ -311,14 +317,14 @@ def _assemble(
     )
 
 
-def _units(matrix: Any) -> Floats:
-    """Return the largest coefficient of each row, at most 1, and 1 for a row without any."""
+def _units(matrix: Any) -> Floats:  # noqa: ANN401
+    """Return the largest coefficient of each row, capped at 1, and 1 for rows without any."""
     _, largest = row_extremes(matrix.indptr, np.abs(matrix.data))
     return np.where(largest > 0, np.minimum(largest, 1.0), 1.0)
 
 
-def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, sizes: Floats) -> NDArray[np.bool_]:
-    """Mark rows without entries whose constant lies within the bounds, to a tolerance relative to the row's size."""
+def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, sizes: Floats) -> NDArray[np.bool_]:  # noqa: ANN401
+    """Mark rows without entries whose constant is within the bounds, to a tolerance relative to the row's size."""
     slack = CONSTANT_ROW_TOLERANCE * sizes
     empty: NDArray[np.bool_] = np.diff(matrix.indptr) == 0
     return empty & (lower <= slack) & (upper >= -slack)

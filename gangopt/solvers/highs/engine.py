@@ -1,4 +1,4 @@
-"""The course of one solve: trivial answers, HiGHS, what its answer means, and the check of its point."""
+"""One solve from start to end: trivial answers, HiGHS, what its answer means, and the check of its point."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _PRUNING_TOLERANCE = 1e-6
 """HiGHS leaves out what is better by about this in the costs it sees."""
 _RELATIVE_TOLERANCE = 1e-9
 _HALF = 0.5
-"""Objectives that are whole numbers differ by more than this or not at all, however large they are."""
+"""Objectives that are integers differ by more than this or not at all, however large they are."""
 
 
 @dataclass
@@ -201,7 +201,7 @@ class Engine:
     def _repaired(
         self, tight: LinearArrays, point: Floats, monitor: Monitor, scale: float, broken: str
     ) -> tuple[Floats, str | None]:
-        """Keep the rounded whole numbers and solve again for the rest."""
+        """Keep the rounded integers and solve again for the rest."""
         if tight.integer.all():
             return point, broken
         rest = fixed_integers(tight, point)

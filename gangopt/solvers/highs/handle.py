@@ -57,7 +57,7 @@ def cost_scale(arrays: LinearArrays) -> float:
 
 
 def mip_tolerance(arrays: LinearArrays) -> float:
-    """Return by how much whole numbers and rows of a MIP may be off inside HiGHS.
+    """Return by how much integers and rows of a MIP may be off inside HiGHS.
 
     Parameters
     ----------

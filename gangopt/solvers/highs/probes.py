@@ -52,7 +52,7 @@ def directions(arrays: LinearArrays) -> LinearArrays:
     -------
     LinearArrays
         Columns within -1..1; with rational data and a feasible point, an optimum that improves proves that the
-        model is unbounded (Meyer 1974: the relaxation's direction scaled to whole numbers).
+        model is unbounded (Meyer 1974: the relaxation's direction scaled to integers).
     """
     return replace(
         arrays,

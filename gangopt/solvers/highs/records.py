@@ -116,7 +116,7 @@ class SolverOutcome:
     bound : float or None
         Proven bound on the objective, None where the solver has none.
     values : ndarray of float or None
-        One value a column, whole numbers rounded and checked; None without a solution.
+        One value a column, integers rounded and checked; None without a solution.
     seconds : float
         Wall time inside the solver.
     trajectory : tuple of tuple of float and float or None

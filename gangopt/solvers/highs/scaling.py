@@ -106,7 +106,7 @@ def reaches(arrays: LinearArrays) -> Floats:
 def largest_terms(arrays: LinearArrays) -> Floats:
     """Return the size of the largest number that each row is computed from.
 
-    A term counts with all that a whole-number column can take, and as its coefficient in other columns, whose bounds
+    A term counts with all that a integer column can take, and as its coefficient in other columns, whose bounds
     are often mere limits; the sides of the row count too.
 
     Parameters
@@ -187,7 +187,7 @@ def lost_coefficient(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW)
 
 
 def unseen_numbers(arrays: LinearArrays) -> str | None:
-    """Say which row or whole-number column of a MIP has numbers too large for HiGHS to tell them apart.
+    """Say which row or integer column of a MIP has numbers too large for HiGHS to tell them apart.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Decision:
 
 
 def tightened(arrays: LinearArrays) -> LinearArrays:
-    """Return the model with scaled rows, whole bounds on whole-number columns, and no bounds that cross by rounding.
+    """Return the model with scaled rows, whole bounds on integer columns, and no bounds that cross by rounding.
 
     Parameters
     ----------

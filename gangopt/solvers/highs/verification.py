@@ -1,4 +1,4 @@
-"""From a solver's floats to a point that holds: whole numbers rounded, bounds kept, every row checked again."""
+"""From a solver's floats to a point that holds: integers rounded, bounds kept, every row checked again."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = [
 FEASIBILITY_TOLERANCE = 1e-6
 """A row, scaled, holds when it is violated by at most this times max(1, abs(bound), largest abs(term))."""
 WHOLE_TOLERANCE = 1e-12
-"""The same for the bound and the terms of a row with whole-number columns only, where nothing but sums is inexact."""
+"""The same for the bound and the terms of a row with integer columns only, where nothing but sums is inexact."""
 INTEGRALITY_TOLERANCE = 1e-5
-"""A value further than this from a whole number is not rounded but refused."""
+"""A value further than this from an integer is not rounded but refused."""
 
 
 def rounded(arrays: LinearArrays, x: Floats) -> Floats:
-    """Return a point with whole numbers rounded and all values moved into their bounds.
+    """Return a point with integers rounded and all values moved into their bounds.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def _allowed(arrays: LinearArrays, row: int, x: Floats, activity: float) -> floa
 
 
 def fixed_integers(arrays: LinearArrays, x: Floats) -> LinearArrays:
-    """Return the linear program that is left when every whole-number column is fixed at a point.
+    """Return the linear program that is left when every integer column is fixed at a point.
 
     Parameters
     ----------
     arrays : LinearArrays
         The model.
     x : ndarray of float
-        A point with whole numbers where they are asked for.
+        A point with integers where they are asked for.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-r"""Exact methods of `interval`: two exact decisions in turn, and the joint optimum.
+r"""Exact methods of `interval`: two exact problems in turn, and the joint optimum.
 
 The joint optimum:
 
@@ -6,9 +6,9 @@ The joint optimum:
 2. Prices of the cluster's capacities in sum, from a linear relaxation in which a configuration has the transfer times
    that it can have alone, give a bound L. A solution that makes a choice of reduced cost r costs at least L + r, so
    choices beyond the best known solution are dropped.
-3. Form `classes` merges servers of equal capacity. Every solution is one of it, so its optimum is a bound.
+3. Formulation `classes` merges servers of equal capacity. Every solution is one of it, so its optimum is a bound.
 4. Its allocation is placed by the exact method of `placement`. If that meets the bound, the optimum is proven.
-5. Else form `joint` settles it where it is small enough.
+5. Else formulation `joint` settles it where it is small enough.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ WITHOUT_PRESOLVE = {"presolve": "off"}
 """HiGHS's presolve drops hardly a column of these forms, takes ten seconds for that, and heeds no time limit."""
 
 MAX_CONFIGURATIONS = 60_000
-"""Most configurations of all jobs together for which levels are enumerated."""
+"""Maximum configurations of all jobs together for which levels are enumerated."""
 
 MAX_PIECES = 60_000
-"""Most pieces of form `classes`."""
+"""Maximum pieces of formulation `classes`."""
 
 MAX_JOINT = 60_000
-"""Most columns of form `joint`."""
+"""Maximum columns of formulation `joint`."""
 
 
 class _Stop(Exception):  # noqa: N818 - a signal between functions of this module, never an error of the user
@@ -228,9 +228,9 @@ def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
     Parameters
     ----------
     allocation : str
-        Method of decision `allocation`.
+        Method of problem `allocation`.
     placement : str
-        Method of decision `placement`.
+        Method of problem `placement`.
 
     Returns
     -------
@@ -269,22 +269,22 @@ def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
 
 
 class _Turns:
-    """The two decisions of a pair, one after the other, within the time of one call."""
+    """The two problems of a pair, one after the other, within the time of one call."""
 
     def __init__(self, controls: Controls) -> None:
         self.controls = controls
         self.termination: Termination = "completed"
         self.metrics: dict[str, Any] = {}
 
-    def take(self, method: Any, instance: Any, options: dict[str, Any]) -> Any:
-        """Take one decision; a limit that cuts it short is that of the pair.
+    def take(self, method: Any, instance: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401 - of either decision
+        """Take one problem; a limit that cuts it short is that of the pair.
 
         Parameters
         ----------
         method : object
-            Method of the decision.
+            Method of the problem.
         instance : object
-            What is to be decided.
+            The instance.
         options : dict of str to object
             Of the method.
         """

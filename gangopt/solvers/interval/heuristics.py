@@ -1,4 +1,4 @@
-"""Heuristics of decision `interval`: one method allocates, another places, as schedulers do."""
+"""Heuristics of problem `interval`: one method allocates, another places, as schedulers do."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def retry(
     instance : IntervalInstance
         The interval.
     allocation : str, optional
-        Heuristic of decision `allocation`.
+        Heuristic of problem `allocation`.
     placement : str, optional
-        Heuristic of decision `placement`.
+        Heuristic of problem `placement`.
     step : float, optional
         Share of the capacities, from 0.01 to 1.
 
@@ -156,9 +156,9 @@ def pair(allocation: str, placement: str) -> Callable[..., IntervalSolution]:
     Parameters
     ----------
     allocation : str
-        Heuristic of decision `allocation`.
+        Heuristic of problem `allocation`.
     placement : str
-        Heuristic of decision `placement`.
+        Heuristic of problem `placement`.
 
     Returns
     -------

@@ -18,10 +18,10 @@ _SLACK = 1e-12
 """Relative excess that a bound forgives itself, so that rounding never cuts off a placement."""
 
 _MOST_SIZES = 256
-"""Most distinct sizes for which servers of at least this size are counted."""
+"""Maximum distinct sizes for which servers of at least this size are counted."""
 
 _MOST_STEPS = 2e8
-"""Most additions of one dynamic program; where W and the machines are many, fewer sizes are counted."""
+"""Maximum additions of one dynamic program; where W and the machines are many, fewer sizes are counted."""
 
 
 _STRIDE = 64
@@ -75,7 +75,7 @@ def reduce_machines(instance: NetworkPlacementInstance, clock: Clock | None = No
     instance : NetworkPlacementInstance
         Machines and job.
     clock : Clock or None, optional
-        When to stop; machines that were not looked at until then are kept.
+        When to stop; machines that were not examined until then are kept.
     """
     assert instance.free_capacity is not None
     assert instance.worker_demand is not None

@@ -41,7 +41,7 @@ def exact(
     """Place the job so that the largest load is least, with proof.
 
     Machines that some optimum leaves empty are dropped. Relaxations solved by dynamic programming give the lower bound;
-    packing rules, bisected over the level, and exchanges give the incumbent. Where the two do not meet, form `level`
+    packing rules, bisected over the level, and exchanges give the incumbent. Where the two do not meet, formulation `level`
     is built once on the machines left, and its levels are moved by changing its parameters:
 
     - `window` minimises T between bound and incumbent, then asks for anything below the new incumbent;

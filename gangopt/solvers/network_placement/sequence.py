@@ -159,7 +159,7 @@ def place_sequence(
     jobs : sequence of NetworkJob
         The jobs; arrivals at one time are taken in this order.
     method : str
-        A method of `network_placement`, as `packlimit?limit=0.3` or `exact`.
+        A method of `network_placement`, e.g. `packlimit?limit=0.3` or `exact`.
     bounds : bool, optional
         Also prove, after the method's own past, how low the largest load could be kept at each arrival.
     time_limit, rel_gap : float or None or float, optional

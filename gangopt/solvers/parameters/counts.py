@@ -20,7 +20,7 @@ def level_counts(instance: ParametersInstance, requests: int | None) -> list[Par
     instance : ParametersInstance
         Blocks and servers.
     requests : int or None
-        Most requests, None for no limit.
+        Maximum requests, None for no limit.
 
     Returns
     -------

@@ -28,7 +28,7 @@ class FrontierPoint:
     Attributes
     ----------
     requests : int
-        Most requests.
+        Maximum requests.
     size_difference : int
         Of the solution, in parameters.
     bound : int
@@ -58,7 +58,7 @@ def exact(
 
     Size difference and requests are solved by levels (`LevelSearch`): c cuts are p servers merged into p - c groups,
     and integer relaxations prove the least size difference of whole blocks in groups. What they leave open, and the
-    request difference beside a size difference, goes to HiGHS in form `groups` or `assign`.
+    request difference beside a size difference, goes to HiGHS in formulation `groups` or `assign`.
 
     The outcome's bound is the least size difference of any assignment with no more requests than the solution has; its
     metric `stages` has value and bound of every stage. Termination is `optimal` only if every stage was proven.
@@ -73,7 +73,7 @@ def exact(
         Objectives joined by +, of `size_difference`, `requests`, `request_difference`; None for
         `requests+size_difference`, or `size_difference+requests` if `requests` is given.
     requests : int or None, optional
-        Most requests, None for no limit.
+        Maximum requests, None for no limit.
 
     Raises
     ------

@@ -61,7 +61,7 @@ def group_lpt(sizes: Sequence[int], servers: tuple[int, ...], least_high: int = 
         for count, heap in heaps.items():
             total, group = heap[0]
             rank = (total + size, count, group)
-            # a / s < b / t is compared as a t < b s, in whole numbers
+            # a / s < b / t is compared as a t < b s, in integers
             if chosen is None or (rank[0] * chosen[1], group) < (chosen[0] * count, chosen[2]):
                 chosen = rank
         assert chosen is not None

@@ -1,4 +1,4 @@
-"""A relaxation of the grouped assignment in which most blocks are known only by their sum and a common divisor."""
+"""A relaxation of the grouped assignment that knows most blocks only by their sum and a common divisor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_COARSE = 4
 class Hosted(NamedTuple):
     """Some of the hosted blocks.
 
-    How many of each size, their sums among coarse and fine blocks in parameters, the whole units in the coarse ones.
+    Their number by size, the sums of the coarse and fine ones in parameters, and the whole units in the coarse ones.
     """
 
     counts: tuple[int, ...]
@@ -39,7 +39,7 @@ class Hosted(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What one group gets: multiples of the unit, the hosted blocks, and the least fine parameters it needs then."""
+    """Blocks of one group: multiples of the unit, hosted blocks, and the fewest fine parameters it then requires."""
 
     deficit: int
     units: int
@@ -49,11 +49,11 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Lattice:
-    """Blocks split into coarse ones (at least `threshold`) and fine ones, most of which are forgotten.
+    """Blocks split into coarse ones (at least `threshold`) and fine ones; the sizes of most are not tracked.
 
-    A group's coarse sum is k `unit` + (coarse hosted blocks), its fine sum is congruent to its fine hosted blocks
-    modulo `fine_unit` and no less than them. Only the sums over all groups are kept: of k, of the hosted blocks, and of
-    the fine parameters. Every assignment satisfies this, so what is impossible here is impossible.
+    A group's coarse sum is k `unit` + (coarse hosted blocks); its fine sum is congruent to its fine hosted blocks
+    modulo `fine_unit` and at least their sum. Only totals over all groups are kept: of k, of the hosted blocks, and of
+    the fine parameters. Every assignment satisfies this, so a level that is infeasible here is infeasible.
 
     Attributes
     ----------
@@ -62,10 +62,10 @@ class Lattice:
     unit, fine_unit : int
         Divisors, in parameters.
     hosted : tuple of tuple of int
-        (size, count) of the blocks that are followed one by one: those that their divisor does not divide, and the
-        coarse ones above a server's fair share; coarse ones first.
+        (size, count) of the blocks tracked individually: those not divisible by their unit, and the coarse ones above
+        a server's fair share; coarse ones first.
     coarse_hosted : int
-        How many entries of `hosted` are coarse.
+        Number of entries of `hosted` that are coarse.
     multiples : int
         Sum of the other coarse blocks, in units.
     fine_total : int
@@ -82,7 +82,7 @@ class Lattice:
 
     @cached_property
     def combinations(self) -> tuple[Hosted, ...]:
-        """Every choice of hosted blocks that one group could have."""
+        """All choices of hosted blocks for one group."""
         return tuple(
             self._hosted(counts) for counts in itertools.product(*(range(count + 1) for _, count in self.hosted))
         )
@@ -98,11 +98,11 @@ class Lattice:
         )
 
     def candidates(self, servers: Iterable[int], width: int, low: int, high: int) -> Sequence[int] | None:
-        """Return largest loads U of which one admits the relaxation, with loads from U - width, if any in range does.
+        """Return candidates for the largest load U: if any U in range admits the relaxation, one of them does.
 
-        Raising U by one tightens what groups need and only relaxes which k fit, and a new k fits only where s U reaches
-        k unit + hosted blocks; so those U and the least one suffice. Where the window is narrower than the fine unit
-        every U counts.
+        Loads range from U - width to U. Raising U by one raises what groups require and can only let a new k fit,
+        which happens where s U reaches k unit + hosted blocks; so these U and the smallest one suffice. If the window
+        is narrower than the fine unit, every U counts. None if there would be too many.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Lattice:
         width : int
             Size difference, in parameters.
         low, high : int
-            Range of U, in parameters a server.
+            Range of U, in parameters per server.
         """
         if min(servers) * width < self.fine_unit - 1 or high - low < 50:
             return range(low, high + 1) if high - low < _MAX_CANDIDATES else None
@@ -127,7 +127,7 @@ class Lattice:
         return sorted(found) if len(found) <= _MAX_CANDIDATES else None
 
     def shares(self, count: int, low: int, high: int) -> list[Share]:
-        """Return what a group of `count` servers can get if each server holds between low and high parameters."""
+        """Return the possible shares of a group of `count` servers that hold between low and high parameters each."""
         floor, ceiling = count * low, count * high
         most = ceiling // self.unit
         found = []
@@ -136,7 +136,9 @@ class Lattice:
             for units in range(min((ceiling - base) // self.unit, self.multiples), -1, -1):
                 coarse = units * self.unit + item.coarse
                 missing = max(0, floor - coarse - item.fine)
+                # fine parameters come in multiples of the fine unit beyond the hosted ones, so round up
                 fill = item.fine - (-missing // self.fine_unit) * self.fine_unit
+                # fewer units only leave more to fill
                 if fill > self.fine_total:
                     break
                 if coarse + fill <= ceiling:
@@ -144,7 +146,7 @@ class Lattice:
         return found
 
     def effort(self, servers: Sequence[int], low: int, high: int) -> int:
-        """Return roughly how many elementary steps `admits` takes."""
+        """Return an estimate of the elementary steps that `layers` takes."""
         deficit = self._deficit(servers, high)
         window = max(servers) * (high - low) + self.fine_total
         transitions = len(self.combinations) * (1 + window // self.unit)
@@ -157,19 +159,19 @@ class Lattice:
     def layers(
         self, servers: Sequence[int], low: int, high: int, clock: Clock | None = None
     ) -> list[np.ndarray] | None:
-        """Return, after each group, the least fine parameters used so far by (deficit, hosted blocks used).
+        """Return, after each group, the fewest fine parameters used so far by (deficit, hosted blocks used).
 
-        The deficit is the number of units (whole ones of hosted blocks included) by which the groups fall short of what
-        fits under `high`; it must come out at a known number, which bounds the table. None if no choice works.
+        The deficit is the number of units (including the whole units of hosted blocks) by which the groups fall short
+        of the units that fit under `high`. Its final value is known, which bounds the table. None if no choice works.
 
         Parameters
         ----------
         servers : sequence of int
             Group sizes.
         low, high : int
-            Least and largest parameters of a server.
+            Smallest and largest load of a server, in parameters.
         clock : Clock or None, optional
-            When to stop.
+            Deadline, None for none.
 
         Raises
         ------
@@ -187,6 +189,7 @@ class Lattice:
         for count in servers:
             if clock is not None:
                 clock.require()
+            # adding a share shifts the whole table by its deficit and hosted blocks: one slice operation per share
             following = np.full(shape, _NEVER)
             for share in shares[count]:
                 if share.deficit > deficit:
@@ -201,7 +204,8 @@ class Lattice:
         return found if table[(-1,) * len(shape)] <= self.fine_total else None
 
     def trace(self, servers: Sequence[int], low: int, high: int, layers: list[np.ndarray]) -> list[Share]:
-        """Return the share of every group in one choice that uses the least fine parameters."""
+        """Return the share of every group in one choice that uses the fewest fine parameters."""
+        # walk back from the final state: some share leads from an earlier entry to each value of the table
         state = tuple(length - 1 for length in layers[-1].shape)
         shares = {count: self.shares(count, low, high) for count in set(servers)}
         chosen: list[Share] = []
@@ -217,26 +221,26 @@ class Lattice:
 
 
 def lattices(sizes: Sequence[int], servers: int, clock: Clock | None = None) -> list[Lattice]:
-    """Return the relaxations worth trying on a list of blocks.
+    """Return the relaxations worth trying for a list of blocks.
 
-    Units are the sizes themselves and the common divisors of pairs of them. A coarse lattice takes a unit as its
-    threshold, and is kept if the fine blocks are fewer parameters than a unit a server (else they could fill any hole).
-    A plain lattice has no fine blocks: it knows residues only.
+    Units are the sizes themselves and the common divisors of pairs of them. A coarse lattice has a unit as its
+    threshold, and is kept if the fine blocks have fewer parameters than a unit per server (otherwise they could fill
+    any gap). A plain lattice has no fine blocks: it knows residues only.
 
     Parameters
     ----------
     sizes : sequence of int
         Parameters of each block.
     servers : int
-        P.
+        Number of servers p.
     clock : Clock or None, optional
-        When to stop.
+        Deadline, None for none.
 
     Returns
     -------
     list of Lattice
-        At most two plain ones, of the largest units, and four coarse ones, of the fewest fine parameters to a unit;
-        none if there are more than 500 sizes, of which hardly any would share a divisor.
+        At most two plain ones, with the largest units, and four coarse ones, with the fewest fine parameters per unit;
+        none if there are more than 500 sizes, since hardly any would share a divisor.
 
     Raises
     ------
@@ -257,7 +261,10 @@ def lattices(sizes: Sequence[int], servers: int, clock: Clock | None = None) -> 
 
 
 class _Units:
-    """Which pairs of divisors leave few enough blocks to be followed one by one, told by sums of logarithms."""
+    """Pairs of divisors that leave few enough blocks to track individually.
+
+    The number of combinations of tracked blocks is a product over sizes, so it is compared as a sum of logarithms.
+    """
 
     def __init__(self, count: Counter[int], units: Sequence[int], share: int, clock: Clock) -> None:
         self._count, self._units, self._share, self._clock = count, units, share, clock
@@ -266,11 +273,11 @@ class _Units:
         self._divided = self._sizes % np.array(units, dtype=np.int64)[:, None] == 0
 
     def plain(self, index: int) -> Lattice | None:
-        """Return the lattice of a unit that knows residues only; None if too many blocks would be followed."""
+        """Return the lattice of a unit that knows residues only; None if it would track too many blocks."""
         return self._lattice(0, self._units[index], 1) if self._followed(index, 0) <= _MOST_LOGS else None
 
     def coarse(self, index: int) -> Lattice | None:
-        """Return the lattice whose threshold is a unit, with the largest fine unit that is possible, or None."""
+        """Return the lattice whose threshold is a unit, with the largest possible fine unit, or None."""
         unit = self._units[index]
         left = _MOST_LOGS - self._followed(index, unit)
         if left < 0:

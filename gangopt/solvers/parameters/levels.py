@@ -29,7 +29,7 @@ class Level:
     Attributes
     ----------
     cuts : int
-        Most cuts allowed, c.
+        Maximum cuts allowed, c.
     assignment : Assignment
         The best grouped assignment found.
     bound : int
@@ -92,7 +92,7 @@ class LevelSearch:
         Parameters
         ----------
         cuts : int
-            Most cuts; more than p - 1 are no use.
+            Maximum cuts; more than p - 1 are no use.
         clock : Clock
             When to stop; what was cut short is not remembered.
         """
@@ -229,9 +229,9 @@ class LevelSearch:
         return low, witnesses
 
     def _admitting(self, cuts: int, servers: tuple[int, ...], width: int, clock: Clock) -> list[_Witness] | None:
-        """Return None if a relaxation excludes the width for a grouping, else a witness of each that was looked at.
+        """Return None if a relaxation excludes the width for a grouping, else a witness of each that was examined.
 
-        A relaxation that is too large to be looked at excludes nothing and has no witness.
+        A relaxation that is too large to be examined excludes nothing and has no witness.
         """
         clock.require()
         least = self._least_high(servers)

@@ -44,7 +44,7 @@ class Improved:
     solution : ParametersSolution or None
         Its best Solution, None without one.
     bound : int or None
-        Proven lower bound on the objective, a whole number, None without one.
+        Proven lower bound on the objective, an integer, None without one.
     termination : Termination
         Why it stopped.
     form : str
@@ -62,7 +62,7 @@ def improve(
 ) -> Improved:
     """Minimise one objective under caps on the others, from a solution that keeps the caps.
 
-    Form `groups` where it can say so: size difference with a number of cuts, or no cuts at all. Else `assign`.
+    Formulation `groups` where it can say so: size difference with a number of cuts, or no cuts at all. Else `assign`.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _form(instance: ParametersInstance, objective: str, caps: Caps) -> Assign | 
 def _whole_bound(outcome: SolverOutcome, total: int, unit: int) -> int | None:
     """Round a bound up to a multiple of the unit, less what integrality tolerances can hide.
 
-    Every whole-number column may be off by the tolerance, which moves a load by at most tolerance x total, both loads
+    Every integer column may be off by the tolerance, which moves a load by at most tolerance x total, both loads
     of a difference by twice that, and rows may be off by the tolerance once more.
     """
     if outcome.bound is None:

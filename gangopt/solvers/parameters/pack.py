@@ -17,7 +17,7 @@ __all__ = ["pack"]
 _STEPS = 400
 _MAX_BITS = 4_000_000
 _MAX_TABLE = 2_000_000_000
-"""Most bits of all subset sums of a pool: a quarter of a gigabyte."""
+"""Maximum bits of all subset sums of a pool: a quarter of a gigabyte."""
 
 
 def pack(

@@ -66,7 +66,7 @@ def parse_order(order: str) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If a name is unknown or stands twice.
+        If a name is unknown or is duplicated.
     """
     names = tuple(order.split("+"))
     for position, name in enumerate(names):
@@ -93,7 +93,7 @@ def staged(
     order : tuple of str
         Objectives.
     requests : int or None
-        Most requests, at least the number of blocks, None for no limit.
+        Maximum requests, at least the number of blocks, None for no limit.
     controls : Controls
         Settings of the call.
     notify : callable

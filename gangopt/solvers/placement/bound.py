@@ -1,4 +1,4 @@
-"""The bound of `placement`: form `levels`, solved whole, and solved again at the levels it chose."""
+"""The bound of `placement`: formulation `levels`, solved whole, and solved again at the levels it chose."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Choice", "LevelsBound", "levels_within", "sum_alone"]
 
 @dataclass(frozen=True)
 class Choice:
-    """What form `levels` chose.
+    """What formulation `levels` chose.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def levels_within(
     instance : PlacementInstance
         The placement.
     data : PlacementData
-        The same in whole numbers.
+        The same in integers.
     levels : sequence of sequence of Level
         Of every job, ascending.
     objective : float
@@ -75,7 +75,7 @@ def sum_alone(instance: PlacementInstance, data: PlacementData, levels: Sequence
     instance : PlacementInstance
         The placement.
     data : PlacementData
-        The same in whole numbers.
+        The same in integers.
     levels : sequence of sequence of Level
         Of every job, ascending, all of them.
 
@@ -99,7 +99,7 @@ class _Alone:
     Parameters
     ----------
     data : PlacementData
-        The placement in whole numbers.
+        The placement in integers.
     levels : sequence of sequence of Level
         Of every job, ascending, all of them.
     placed : int
@@ -132,14 +132,14 @@ def _cost(job: JobData, time: float) -> float:
 
 
 class LevelsBound:
-    """Form `levels` of an instance in HiGHS.
+    """Formulation `levels` of an instance in HiGHS.
 
     Parameters
     ----------
     instance : PlacementInstance
         The placement.
     data : PlacementData
-        The same in whole numbers.
+        The same in integers.
     levels : sequence of sequence of Level
         For every job the levels that are of interest.
     known : tuple of float or None, optional

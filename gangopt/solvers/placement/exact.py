@@ -1,11 +1,11 @@
 r"""Exact method of `placement`: a bound that forgets which server, then a placement that meets it.
 
-1. Form `levels` merges servers of equal capacity. Every placement is a solution of it, so its optimum is a bound.
+1. Formulation `levels` merges servers of equal capacity. Every placement is a solution of it, so its optimum is a bound.
 2. A placement with the transfer times that it chose has an objective equal to the bound. It is looked for by packing
    the pieces in random orders and by a search for exact fits, by solving the form again at these times with random
    costs, and by placing the jobs that found no server together with a few others by the per-server model.
 3. If that fails, jobs may take longer, and parts of the best placement are solved again for the objective.
-4. Small clusters go to form `pieces` as a whole, with the bound as a row; so does any cluster if no part improves and
+4. Small clusters go to formulation `pieces` as a whole, with the bound as a row; so does any cluster if no part improves and
    time is left. It proves the optimum.
 """
 
@@ -34,7 +34,7 @@ from gangopt.solvers.placement.search import Search, was_quick
 __all__ = ["exact"]
 
 VARIATIONS = 12
-"""Solves of form `levels` at fixed levels with random costs."""
+"""Solves of formulation `levels` at fixed levels with random costs."""
 
 FIRST_OTHERS = 6
 """Placed jobs in the first part."""
@@ -55,7 +55,7 @@ JOBS_AT_ONCE = 200
 """Jobs whose levels are found between two looks at the clock."""
 
 SMALL = 20_000
-"""Most pieces of the per-server model of a cluster that is solved as a whole at once."""
+"""Maximum pieces of the per-server model of a cluster that is solved as a whole at once."""
 
 
 def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100) -> Outcome:
@@ -68,12 +68,12 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
     controls : Controls
         Settings of the call.
     orders : int, optional
-        Random orders in which pieces are packed, for each solution of form `levels`.
+        Random orders in which pieces are packed, for each solution of formulation `levels`.
 
     Returns
     -------
     Outcome
-        With the bound of form `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s) of the
+        With the bound of formulation `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s) of the
         form.
     """
     begin = time.perf_counter()
@@ -156,7 +156,7 @@ def _bound_and_pack(search: Search, orders: int) -> tuple[LevelsBound, Choice, H
 
 
 def _bound(search: Search) -> tuple[LevelsBound, Choice | None]:
-    """Solve form `levels` for what is better than the best placement; not where a time limit would not hold."""
+    """Solve formulation `levels` for what is better than the best placement; not where a time limit would not hold."""
     begin = time.perf_counter()
     levels = levels_within(search.instance, search.data, search.levels, search.objective)
     relaxed = LevelsBound(search.instance, search.data, levels, (search.objective, search.bound))

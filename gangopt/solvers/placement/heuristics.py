@@ -1,4 +1,4 @@
-"""Heuristics of decision `placement`: Optimus's even spread, Theorem 1's rule, and task-by-task baselines."""
+"""Heuristics of problem `placement`: Optimus's even spread, Theorem 1's rule, and task-by-task baselines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last resort of `placement`: form `pieces` as a whole, with the bound known so far as a row."""
+"""The last resort of `placement`: formulation `pieces` as a whole, with the bound known so far as a row."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["count_pieces", "prove"]
 
 
 NONZEROS = 8
-"""Coefficients of a piece in the rows of form `pieces`, about."""
+"""Coefficients of a piece in the rows of formulation `pieces`, about."""
 
 
 def count_pieces(search: Search) -> int:
-    """Return how many pieces form `pieces` would have."""
+    """Return how many pieces formulation `pieces` would have."""
     return sum(
         len(job.pieces(item.capacity)) * len(item.servers) for job in search.data.jobs for item in search.data.classes
     )
 
 
 def prove(search: Search) -> None:
-    """Solve form `pieces` from the best placement; not where it is too large, or a time limit would not hold.
+    """Solve formulation `pieces` from the best placement; not where it is too large, or a time limit would not hold.
 
     Parameters
     ----------

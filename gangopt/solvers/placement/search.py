@@ -19,13 +19,13 @@ from gangopt.solvers.placement.neighbourhoods import Held
 __all__ = ["Search", "was_quick"]
 
 PART_NODES = 500
-"""Most branch-and-bound nodes for one part of a placement."""
+"""Maximum branch-and-bound nodes for one part of a placement."""
 
 PART_SECONDS = 2.0
-"""Most wall seconds for one part of a placement under a time limit."""
+"""Maximum wall seconds for one part of a placement under a time limit."""
 
 QUICK_NODES, QUICK_COLUMNS = 50, 4_000
-"""Most nodes and columns of a part that counts as quickly solved."""
+"""Maximum nodes and columns of a part that counts as quickly solved."""
 
 UNWATCHED = 3e-5
 """Seconds for every nonzero that presolve or a round of cuts of HiGHS takes without a look at the clock."""
@@ -41,7 +41,7 @@ class Search(Incumbent):
     Attributes
     ----------
     data, levels : PlacementData or list of list of Level
-        The instance in whole numbers, and the levels of every job, once they are known.
+        The instance in integers, and the levels of every job, once they are known.
     rng : numpy.random.Generator
         Of all random choices.
     """

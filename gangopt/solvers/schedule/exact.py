@@ -20,10 +20,10 @@ _PROVEN = 4e-10
 """Relative gap that counts as none."""
 
 _EVENT_JOBS = 12
-"""Most jobs for which form `event` is tried: the sets that can run at once double with each job."""
+"""Maximum jobs for which formulation `event` is tried: the sets that can run at once double with each job."""
 
 _SLOTTED_COLUMNS = 60_000
-"""Most columns of form `slotted` that are tried."""
+"""Maximum columns of formulation `slotted` that are tried."""
 
 
 def exact(
@@ -132,7 +132,7 @@ class _Run:
             weight=instance.weights,
             time_limit=self.controls.remaining(),
         )
-        # the judge subtracts arrivals from completion times that are rounded as numbers of their size
+        # the checker subtracts arrivals from completion times that are rounded as numbers of their size
         latest = float((instance.arrival + instance.duration).max())
         self.raise_bound(max(0.0, self.by_prices.mean - ROUNDING * latest))
 

@@ -25,7 +25,7 @@ from gangopt.topology import LOCALITIES, Cluster, locality
 __all__ = ["MOST_SUBSET_GPUS", "TableRow", "TunedApp", "bid_rows", "subset_rhos"]
 
 MOST_SUBSET_GPUS = 16
-"""Most GPUs of an offer whose subsets are valued one by one: 65,535 of them."""
+"""Maximum GPUs of an offer whose subsets are valued one by one: 65,535 of them."""
 
 
 class TableRow(NamedTuple):
@@ -66,7 +66,7 @@ def bid_rows(
     tuner : HalvingTuner or CurveTuner
         The app's tuner.
     most : int
-        Most GPUs on offer.
+        Maximum GPUs on offer.
     held : int, optional
         GPUs that the app has and keeps.
     narrowest : str, optional
@@ -252,7 +252,7 @@ class TunedApp:
         return AppBid.from_rows(self.label, rows, zero, tuple(sorted(counts.items())))
 
     def instance(self, now: float, offers: Sequence[tuple[int, str]]) -> BidInstance:
-        """Return the decision `bid` of the app at a time: the same table with the split left open.
+        """Return the problem `bid` of the app at a time: the same table with the split left open.
 
         Parameters
         ----------

@@ -25,7 +25,7 @@ Split = Literal["even", "lpt", "exact"]
 def even_lengths(jobs: Sequence[JobInfo], most: int) -> NDArray[np.float64]:
     """Return how long a phase lasts on 1 to `most` whole GPUs split evenly, at every locality.
 
-    The split is that of method `even` of the decision `bid`, computed for all numbers together: the deal of one more
+    The split is that of method `even` of the problem `bid`, computed for all numbers together: the deal of one more
     GPU only adds to the deal before.
 
     Parameters

@@ -108,7 +108,7 @@ class RoundSettings:
     payments : bool
         Whether apps pay.
     seconds : float or None
-        Most wall time of one auction's solver, None for no limit.
+        Maximum wall time of one auction's solver, None for no limit.
     slack : float
         Relative; c counts as min(1, (1 + slack) c): bids of rounds are quotients of doubles.
     """

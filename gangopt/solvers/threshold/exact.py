@@ -1,4 +1,4 @@
-"""The rule of least weighted errors: one feature by a scan of its cuts, several by form `linear`."""
+"""The rule of least weighted errors: one feature by a scan of its cuts, several by formulation `linear`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def exact(instance: ThresholdInstance, controls: Controls) -> Outcome:
 
     One feature: jobs are sorted and every cut that can be best is scored from cumulative sums; ties by `best_cut`.
     Several: jobs of equal features but different class bound the errors from below; if the best cut of one feature or a
-    perceptron meets that bound it is returned, else HiGHS solves form `linear`, and the threshold and weights are then
+    perceptron meets that bound it is returned, else HiGHS solves formulation `linear`, and the threshold and weights are then
     moved to the widest margin to the jobs that the model tells apart.
 
     Parameters
@@ -131,7 +131,7 @@ def _safe_bound(instance: ThresholdInstance, solver: float | None, combinatorial
     """Return the better bound, with what integrality tolerances can hide made good.
 
     A bound within 1e-7 of all weights below the objective is the objective: binaries are good to 1e-9 each. Whole
-    weights sum to whole numbers.
+    weights sum to integers.
     """
     slack = 1e-7 * float(instance.job_weights.sum())
     bound = max(combinatorial, -math.inf if solver is None else solver)

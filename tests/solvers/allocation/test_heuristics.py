@@ -120,9 +120,9 @@ def test_optimus_steps_over_holes_and_counts_the_tasks():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"priority": 0.0}, "optimus: priority=0, above 0"),
-        ({"priority": float("nan")}, "optimus: priority=nan"),
-        ({"young": 1.5}, "optimus: young=1.5, 0 to 1"),
+        ({"priority": 0.0}, r"optimus: priority must be > 0 and <= 1e6 \(got 0\)"),
+        ({"priority": float("nan")}, r"optimus: priority must be .* \(got nan\)"),
+        ({"young": 1.5}, r"optimus: young must be from 0 to 1 \(got 1.5\)"),
     ],
 )
 def test_options_out_of_range(options, message):

@@ -175,14 +175,14 @@ def test_workload_gives_its_columns():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0], [3], [1], 2), r"gpus\[0\]: 3, a whole number from 1 to 2 is needed"),
-        (([0], [1.5], [1], 2), r"gpus\[0\]: 1.5, a whole number"),
-        (([0], [1], [0], 2), r"duration\[0\]: 0, a number above 0"),
-        (([np.inf], [1], [1], 2), r"arrival\[0\]: inf, a finite number"),
-        (([0, 1], [1], [1], 2), r"gpus: shape \(1,\), one number a job"),
-        (([0], ["x"], [1], 2), "gpus: numbers are needed"),
-        (([0], [1], [1], 0), "n_gpus: 0, a whole number from 1"),
-        (([], [], [], 2), "no job of weight above 0"),
+        (([0], [3], [1], 2), r"gpus\[0\] must be an integer from 1 to 2 \(got 3\)"),
+        (([0], [1.5], [1], 2), r"gpus\[0\] must be an integer .* \(got 1.5\)"),
+        (([0], [1], [0], 2), r"duration\[0\] must be > 0 \(got 0\)"),
+        (([np.inf], [1], [1], 2), r"arrival\[0\] must be finite \(got inf\)"),
+        (([0, 1], [1], [1], 2), r"gpus must have one number per job \(got shape \(1,\)\)"),
+        (([0], ["x"], [1], 2), "gpus must be numbers"),
+        (([0], [1], [1], 0), r"n_gpus must be an integer >= 1 \(got 0\)"),
+        (([], [], [], 2), "no job has a weight > 0"),
     ],
 )
 def test_refuses_what_is_no_job(arguments, message):
@@ -191,9 +191,9 @@ def test_refuses_what_is_no_job(arguments, message):
 
 
 def test_refuses_negative_weights_and_times():
-    with pytest.raises(InputError, match=r"weight\[0\]: -1, a number from 0"):
+    with pytest.raises(InputError, match=r"weight\[0\] must be >= 0 \(got -1\)"):
         jct_bound([0], [1], [1], 2, weight=[-1])
-    with pytest.raises(InputError, match="time_limit: -1"):
+    with pytest.raises(InputError, match=r"time_limit must be >= 0 seconds \(got -1\)"):
         jct_bound([0], [1], [1], 2, time_limit=-1)
 
 
