@@ -249,9 +249,10 @@ def drf(instance: AllocationInstance) -> AllocationSolution:
 
 
 def tetris(instance: AllocationInstance) -> AllocationSolution:
-    r"""Pack greedily: prefer jobs whose next bundle fits the free resources best and that have the least time left.
+    r"""Pack greedily: prefer jobs whose next bundle fits the free resources best and that end soonest.
 
-    There is one parameter server for each worker, as in `drf`. A bundle is the step from one rung to the next. Its score is
+    Each job has one parameter server per worker, as in `drf`. A bundle is the step from one rung to the next; its score
+    is
 
     .. math:: a_j / \bar a - t_j / \bar t, \qquad a_j = \sum_r \frac{\text{bundle}_j^r}{C^r} \frac{\text{free}^r}{C^r}
 
@@ -311,8 +312,8 @@ def _over_mean(values: FloatArray, inside: FloatArray) -> FloatArray:
 def equal(instance: AllocationInstance) -> AllocationSolution:
     """Give every job the same number of tasks: the largest common rung that fits.
 
-    Rung k is k parameter servers and k workers, a job with lower limits stays at its limits. The largest k for which
-    all jobs fit together is taken.
+    Rung k is k parameter servers and k workers; a job with lower limits stays at its limits. The largest k at which
+    all jobs fit together is used.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What every heuristic of `allocation` starts from: the smallest configurations, moves, and free capacity."""
+"""Common parts of the heuristics of `allocation`: smallest configurations, moves, and free capacity."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Seed:
     ps, workers : ndarray of int
         Smallest configuration of each job, tasks, shape (J,).
     free : ndarray of float
-        Capacity that is left, in each resource's unit, shape (R,).
+        Remaining capacity, in each resource's unit, shape (R,).
     """
 
     ps: IntArray
@@ -35,7 +35,7 @@ class Seed:
 
 
 def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | None = None) -> Seed:
-    """Return every job's smallest allowed configuration: 1 + 1, or where that is a hole the fewest tasks.
+    """Return every job's smallest allowed configuration: 1 + 1, or the fewest tasks if that is a hole.
 
     Ties go to the faster configuration, then to fewer parameter servers.
 
@@ -44,15 +44,15 @@ def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | No
     instance : AllocationInstance
         The allocation.
     grids : list of TimeGrid or None, optional
-        Its completion times, if they are at hand.
+        Its completion times, if already computed.
 
     Raises
     ------
     InfeasibleError
-        If the least that all jobs can take of a resource exceeds its capacity, which proves that nothing fits;
-        names the resource and by how much.
+        If the minimum that all jobs require of a resource exceeds its capacity, so that nothing fits; the message
+        names the resource and the excess.
     NoSolutionError
-        If only these configurations do not fit together, which tables with holes make possible.
+        If these configurations do not fit together although others might (speed tables with holes).
     """
     J = len(instance.jobs)
     ps, workers = np.ones((2, J), dtype=np.int64)
@@ -77,7 +77,7 @@ def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | No
 
 
 def _smallest(instance: AllocationInstance, j: int, seconds: FloatArray) -> tuple[int, int, FloatArray]:
-    """Return the fewest tasks of a job whose 1 + 1 is a hole, and the least that it takes of each resource."""
+    """Return the smallest configuration of a job whose 1 + 1 is a hole, and its minimum use of each resource."""
     p, w = np.nonzero(np.isfinite(seconds))
     order = np.lexsort((p, seconds[p, w], p + w))[0]
     use = (p + 1)[:, None] * instance.ps_demand[j] + (w + 1)[:, None] * instance.worker_demand[j]
@@ -105,7 +105,7 @@ def _require_room(instance: AllocationInstance, least: FloatArray) -> None:
 
 
 def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
-    """Return, for every configuration, the next count along an axis that is allowed.
+    """Return, for every configuration, the next allowed count along an axis.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
 
 
 def seeded_ladders(instance: AllocationInstance) -> tuple[Seed, list[list[tuple[int, int]]]]:
-    """Return the smallest configurations, and every job's configurations at one parameter server for each worker.
+    """Return the smallest configurations, and every job's configurations with one parameter server per worker.
 
     Rung k is (min(k, max_ps), min(k, max_workers)), smallest first. The ladder begins with the job's seed; rungs that
     are not allowed or not larger than the seed in both counts are left out.

@@ -34,14 +34,14 @@ __all__ = ["prefers_places", "solve_places"]
 Columns = Sequence[tuple[Column, ...]]
 
 FEW_WAYS = 1_000
-"""Patterns and arcs up to which formulation `nested_flow` is taken in any case: it tells ties apart."""
+"""Patterns and arcs up to which `nested_flow` is always used, because it compares ties exactly."""
 
 
 def prefers_places(instance: AuctionInstance) -> bool:
-    """Return whether formulation `places` has fewer columns than `nested_flow` has patterns and arcs, if these are many.
+    """Return whether `places` has fewer columns than `nested_flow` has patterns and arcs, if there are many of those.
 
-    So it is with few and large machines: there are few places, and very many ways to cut and fill them. Machines that
-    can be cut in too many ways to list count with as many as are listed at most.
+    This holds for few and large machines: there are few places, but very many ways to cut and fill them. Machines with
+    too many patterns to enumerate count with the maximum number that is enumerated.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def prefers_places(instance: AuctionInstance) -> bool:
 
 @dataclass(frozen=True)
 class _Found:
-    """The best bundles of one model, None without any; the bound is on the model's objective.
+    """The best bundles of one model, or None, and a bound on the model's objective.
 
-    Where `exact`, no allocation has a larger product as a rational. `margin` is what the bound may be too low by.
+    If `exact`, no allocation has a larger product as a rational. The bound may be too low by `margin`.
     """
 
     bundles: tuple[Bundle, ...] | None
@@ -107,7 +107,7 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
     Returns
     -------
     Outcome
-        As of `exact`.
+        Like that of `exact`.
     """
     begin = time.perf_counter()
     given: tuple[Bundle, ...] = (greedy(instance) if controls.start is None else controls.start).before_payment
@@ -173,7 +173,7 @@ def _solve(instance: AuctionInstance, controls: Controls, columns: Columns, *, a
     model = form.model(instance)
     built = time.perf_counter() - begin
     settings = replace(settings_of(controls), on_progress=None, explain=False)
-    # without a warm start: HiGHS 1.16 calls starts of these models optimal that are not
+    # no warm start: HiGHS 1.16 reports suboptimal starts of these models as optimal
     solved = solve_model(model, settings)
     if solved.termination in {"infeasible", "unbounded"}:
         # an auction always has an outcome

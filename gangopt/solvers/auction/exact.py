@@ -1,4 +1,4 @@
-"""Exact auction: proportional fairness by one relaxation and cores of few columns, and every payment from the same."""
+"""Exact auction: proportional fairness and all payments from one relaxation and cores of few columns."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def exact(
 ) -> Outcome:
     r"""Maximise the product of the values over the most apps that can be served, and find every payment.
 
-    The relaxation of formulation `nested_flow` gives a bound b and reduced costs. A selection better than b - delta uses no
-    column whose reduced cost is below -delta; the program on the other columns, the core, is small. If its optimum is
-    at least b - delta, it is the optimum; else delta grows. One row's right side is changed for the payment of an app,
-    and the same relaxation goes on. What lies within 1e-8 of the optimum in the logarithm is found by excluding one
-    selection after the other, and compared as exact rationals.
+    The relaxation of formulation `nested_flow` gives a bound b and reduced costs. A selection better than b - delta
+    uses no column with a reduced cost below -delta; the model on the other columns, the core, is small. If its optimum
+    is at least b - delta, it is the overall optimum; otherwise delta grows. For the payment of an app, one row's right
+    side is changed and the same relaxation is solved again. Selections within 1e-8 of the optimum in the logarithm are
+    found by excluding one after the other, and compared as exact rationals.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ def exact(
     payments : bool, optional
         Whether to find the payments as well; formulation `bids` finds none.
     form : {'auto', 'nested_flow', 'places', 'bids'}, optional
-        `auto` takes `places` where it is the smaller one, see `prefers_places`, and else `nested_flow`; only the
-        latter has relaxation and cores, the others are built and solved whole.
+        `auto` chooses `places` if it is the smaller one (see `prefers_places`), else `nested_flow`. Only the latter
+        uses a relaxation and cores; the others are built and solved as one model.
 
     Returns
     -------
     Outcome
-        The bundles are those before payment, which is what the objective judges; `payments` has bounds on c, equal
-        where the payment is proven. At a time limit the rest of them are intervals, and where more than `MOST_NEAR`
-        products are within `NEAR` of the largest.
+        The bundles are those before payment, to which the objective refers; `payments` has bounds on c, equal if the
+        payment is proven. At a time limit, or if more than `MOST_NEAR` products are within `NEAR` of the largest,
+        some payments are intervals.
     """
     if form == "bids":
         return _whole(instance, controls, form)
@@ -111,13 +111,13 @@ def exact(
 
 
 def _best_known(master: Master, optimum: Optimum, bundles: tuple[Bundle, ...]) -> tuple[tuple[Bundle, ...], float]:
-    """Return the bundles of a selection, those given if the model did not find it, and the bound on the mean."""
+    """Return the bundles of a selection (the given ones if the model did not find it) and the bound on the mean."""
     bound = mean_from_goal(master.instance, optimum.bound + master.offset, master.goal)
     return (master.in_order(bundles) if optimum.values is None else master.read(optimum).bundles), bound
 
 
 def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:
-    """Build a form and solve it as one program; its objective is the logarithm of the product."""
+    """Build a formulation and solve it as one model; its objective is the logarithm of the product."""
     from gangopt.registry.records import problems
     from gangopt.solvers.core.by_form import settings_of
     from gangopt.solvers.highs import solve_model
@@ -145,7 +145,7 @@ def _whole(instance: AuctionInstance, controls: Controls, name: str) -> Outcome:
 
 
 def _start(master: Master, bundles: tuple[Bundle, ...]) -> dict[tuple[int, int], int] | None:
-    """Return the selection of bundles, or None if it serves fewer apps than the program demands."""
+    """Return the selection of bundles, or None if it serves fewer apps than the model requires."""
     counts = dict(master.counts_of(bundles))
     served = sum(number for (g, _), number in counts.items() if master.plan.groups[g].needs)
     if master.goal.all_served:

@@ -1,4 +1,4 @@
-"""Rows that exclude selections already seen, so that what is nearly as good can be found one after the other."""
+"""Rows that exclude selections already seen, to enumerate near-optimal selections one by one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ __all__ = ["Exclusion", "Seen"]
 
 @dataclass(frozen=True)
 class Seen:
-    """A selection, by kinds of columns whose exchange leaves the product as it is.
+    """A selection, by kinds of columns whose exchange does not change the product.
 
     Attributes
     ----------
     kinds : tuple of tuple of tuple of int and int
-        For each, the positions of its columns that may be used, how often they were used, and how often they can
-        be.
+        For each kind, the positions of its usable columns, the number used, and the maximum number.
     """
 
     kinds: tuple[tuple[tuple[int, ...], int, int], ...]
@@ -39,7 +38,7 @@ class Exclusion:
     Attributes
     ----------
     matrix : object
-        Rows over the columns of the model and then the w, sparse.
+        Rows over the columns of the model followed by the w, sparse.
     lower : ndarray of float
         Lower sides.
     switches : int

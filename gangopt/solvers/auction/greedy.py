@@ -1,4 +1,4 @@
-"""One GPU after the other: what an app's next step is, and the rules that choose whose turn it is."""
+"""Greedy rules for auctions: the next step of an app, and the choice of the app that takes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Step = tuple[Bundle, int, Fraction]
 
 
 class Filling:
-    """An allocation that grows: free GPUs, and the bundle and value of every app.
+    """A growing allocation: free GPUs, and the bundle and value of every app.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Filling:
         self.values: list[Fraction] = [instance.value(i, ()) for i in range(len(instance.apps))]
 
     def step(self, app: int) -> Step | None:
-        """Return the fewest next GPUs that raise an app's value, None if none do.
+        """Return the fewest further GPUs that raise an app's value, or None.
 
         The next GPU comes from the machine where the app has most GPUs, held ones included, then from its rack, then
         from elsewhere: machine and rack with the most free GPUs first, ties to the lowest index.
@@ -77,7 +77,7 @@ class Filling:
         return None
 
     def take(self, app: int, step: Step) -> None:
-        """Carry out a step, whose GPUs must still be free."""
+        """Apply a step, whose GPUs must still be free."""
         before = dict(self.bundles[app])
         self.bundles[app], _, self.values[app] = step
         for machine, count in step[0]:
@@ -91,12 +91,12 @@ class Filling:
         return all(count - before.get(machine, 0) <= self.free[machine] for machine, count in step[0])
 
     def solution(self) -> AuctionSolution:
-        """Return the allocation as it stands."""
+        """Return the current allocation."""
         return AuctionSolution(tuple(self.bundles))
 
 
 def _fill(instance: AuctionInstance, rank: Callable[[Filling, int, Step], tuple[float, ...]]) -> AuctionSolution:
-    """Let the app whose next step ranks lowest take it, until nobody has a step; ties go to the lowest index."""
+    """Apply the step that ranks lowest until no app has one; ties go to the lowest index."""
     filling = Filling(instance)
     waiting: list[tuple[tuple[float, ...], int, Step]] = []
 
@@ -116,7 +116,7 @@ def _fill(instance: AuctionInstance, rank: Callable[[Filling, int, Step], tuple[
 
 
 def greedy(instance: AuctionInstance) -> AuctionSolution:
-    """Give the next GPUs where they raise the product of values most, per GPU.
+    """Give the next GPUs where they raise the product of values most per GPU.
 
     First come the apps without a value, fewest GPUs first; then the largest increase of log V per GPU. The next step of
     an app is that of `Filling.step`. Ties go to the lowest index.
@@ -138,10 +138,10 @@ def greedy(instance: AuctionInstance) -> AuctionSolution:
 
 
 def max_min_rho(instance: AuctionInstance) -> AuctionSolution:
-    """Give the next GPUs to the app with the largest rho = 1 / V, again and again.
+    """Give the next GPUs repeatedly to the app with the largest rho = 1 / V.
 
-    Who has no value comes first, fewest GPUs first; who cannot improve drops out. The next step of an app is that of
-    `Filling.step`. Ties go to the lowest index.
+    Apps without a value come first, fewest GPUs first; apps that cannot improve drop out. The next step of an app is
+    that of `Filling.step`. Ties go to the lowest index.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""THEMIS's mechanism whole, and what else GPUs could be divided by; scored by the same judge as the exact method."""
+"""The whole THEMIS mechanism and simpler ways to divide GPUs, scored by the same checker as the exact method."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ def themis(
     seed: int = 0,
     time_limit: float | None = None,
 ) -> AuctionSolution:
-    """Run the mechanism whole: the proportionally fair allocation, hidden payments, whole GPUs, gifts to bystanders.
+    """Run the whole mechanism: proportionally fair allocation, hidden payments, rounding, gifts to bystanders.
 
     Parameters
     ----------
     instance : AuctionInstance
         The auction.
     rounding : Rounding, optional
-        `floor`, as the paper has it: c times the GPUs, rounded down; `value`: the most GPUs worth at most c times
-        the value; `random`: one more with the probability that makes the mean of the value so.
+        `floor`, as in the paper: c times the GPUs, rounded down; `value`: the most GPUs worth at most c times the
+        value; `random`: one more GPU with the probability that makes the expected value c times the value.
     slack : float, optional
-        Relative; c counts as min(1, (1 + slack) c): above 0 for values that are rounded themselves.
+        Relative slack; c counts as min(1, (1 + slack) c). Use a slack > 0 for values that are rounded themselves.
     seconds : float, optional
-        Maximum wall time; a payment not proven by then is taken at its low end.
+        Maximum wall time; payments not proven by then use the lower end of their interval.
     seed : int, optional
         Seed of the gifts, and of the rounding `random`.
     time_limit : float or None, optional
-        Wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds.
+        Remaining wall seconds of the call, None for no limit; the smaller of it and `seconds` applies.
 
     Returns
     -------
     AuctionSolution
-        `remark` says what of the payments is not proven.
+        `remark` names payments that are not proven.
 
     References
     ----------
@@ -58,7 +58,7 @@ def themis(
 def proportional(
     instance: AuctionInstance, *, seconds: float = 600.0, time_limit: float | None = None
 ) -> AuctionSolution:
-    """Divide GPUs proportionally fair and let everybody keep what they are given: THEMIS without payments.
+    """Divide GPUs in proportional fairness, and let every app keep its bundle: THEMIS without payments.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def proportional(
     seconds : float, optional
         Maximum wall time; the best allocation found by then is returned.
     time_limit : float or None, optional
-        Wall seconds left of the call's limit, None for none; the smaller of it and `seconds` holds.
+        Remaining wall seconds of the call, None for no limit; the smaller of it and `seconds` applies.
     """
     return hold_auction(instance, payments=False, gifts=False, controls=_controls(seconds, time_limit))
 
@@ -81,8 +81,8 @@ def _controls(seconds: float, time_limit: float | None) -> Controls:
 def drf(instance: AuctionInstance) -> AuctionSolution:
     """Give every GPU to the app with the fewest, held ones included: dominant-resource fairness of one resource.
 
-    It sees counts only: GPUs are taken machine by machine in their order, whoever's turn it is. Ties go to the lowest
-    index; who has its demand drops out.
+    The rule knows counts only: GPUs are taken machine by machine, whichever app is next. Ties go to the lowest index;
+    apps with a satisfied demand drop out.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The hidden payments of an auction: what everybody's presence costs the others."""
+"""Hidden payments of an auction: the cost of each app's presence to the others."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from gangopt.solvers.core.contract import Controls, Termination
 __all__ = ["FREE", "Payments", "below", "payments_of", "unsettled"]
 
 FREE: Payment = (Fraction(1), Fraction(1))
-"""Of an app that keeps all."""
+"""Payment of an app that keeps everything."""
 
 
 @dataclass(frozen=True)
 class Payments:
-    """The share that every app keeps.
+    """Shares kept by the apps.
 
     Attributes
     ----------
     shares : tuple of Payment
         Bounds (low, high) on c of every app.
     solves : int
-        Programs that were solved for them.
+        Number of models solved for them.
     exact : bool
-        Whether the best product without every app was told from all others as a rational.
+        Whether each best product without an app was distinguished from all others as a rational.
     """
 
     shares: tuple[Payment, ...]
@@ -47,20 +47,20 @@ def payments_of(
 
     .. math:: c_i = \frac{\prod_{j \in P, j \ne i} V_j(G)}{\max \prod_{j \in P, j \ne i} V_j}
 
-    Apps that were not served pay nothing and are not in the counterfactuals: else one app that comes in for another
-    would make all payments total. An app without GPUs has c = 1. Where the time runs out, c is known to lie between
-    the quotient with the proven bound and the one with the best selection found.
+    Apps that were not served pay nothing and are left out of the counterfactuals; otherwise an app that replaces
+    another would make every payment total. An app without GPUs has c = 1. If time runs out, c lies between the
+    quotient with the proven bound and the one with the best selection found.
 
     Parameters
     ----------
     instance : AuctionInstance
         The auction.
     master : Master
-        Its program.
+        Its model.
     optimum : Optimum
         The best selection.
     bundles : tuple of Bundle
-        As it was placed.
+        Its bundles.
     controls : Controls
         Settings of the call.
     """
@@ -85,7 +85,7 @@ def payments_of(
 
 
 def _without_one(master: Master, optimum: Optimum, g: int, own: list[int]) -> tuple[dict[int, Payment], bool]:
-    """Return the bounds on c for an app of the group by its column: all of them leave the same others behind."""
+    """Return bounds on c for an app of the group by its column; removing any of them leaves the same other apps."""
     assert optimum.counts is not None
     others = {j: optimum.product / master.plan.groups[g].shares[j] for j in own}
     start = max(own, key=lambda j: (others[j], -j))
@@ -106,15 +106,15 @@ def below(logarithm: float, margin: float) -> Fraction:
     Parameters
     ----------
     logarithm : float
-        Of the quotient.
+        Logarithm of the quotient.
     margin : float
-        What tolerances of the solver and rounding may have added to it.
+        Maximum error of the logarithm by solver tolerances and rounding.
     """
     return Fraction(math.exp(logarithm - margin)) if math.isfinite(logarithm) else Fraction(0)
 
 
 def unsettled(controls: Controls, ended: Termination | None = None) -> tuple[Termination, str]:
-    """Return the termination and the reason of a proven allocation with payments that stay intervals.
+    """Return the termination and reason for a proven allocation with payments that remain intervals.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The bid table of least mean finish-time fairness: every phase of every offer split as fast as it can be."""
+"""Exact bid table: minimise the mean finish-time fairness by splitting every phase of every offer optimally."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 __all__ = ["exact", "fastest_counts", "fewest_gpus"]
 
 ROUNDING = 1e-9
-"""Relative: what the solver's bound on a model in doubles may be off."""
+"""Maximum relative error of the solver's bound on a model in doubles."""
 
 
 def exact(instance: BidInstance, controls: Controls) -> Outcome:
     """Minimise the mean finish-time fairness over the offers and prove it.
 
-    Offers and phases do not depend on each other. Split `shared`: the formula of `shared_row`, which no split beats.
-    Split `whole` with a GPU for every job: the least length for which the jobs' least numbers of GPUs fit, by
-    bisection. More jobs than GPUs: queues by `queues_without_solver`, then by `queues_with_solver`, and by HiGHS on
-    formulation `classes` where a flow would be too large. Phases that need a solver share the time that is left, and what one
-    leaves goes to the others; out of time, a phase keeps the best queues found and a lower bound. An offer keeps its
-    row of the start where that is better.
+    Offers and phases are independent. Split `shared` uses the formula of `shared_row`, which no split beats. Split
+    `whole` with a GPU for every job finds, by bisection, the least length at which the jobs' minimum numbers of GPUs
+    fit. With more jobs than GPUs, queues come from `queues_without_solver`, then `queues_with_solver`, and HiGHS on
+    formulation `classes` if a flow would be too large. Phases that need a solver share the remaining time, and unused
+    time goes to the others; out of time, a phase keeps the best queues found and a lower bound. An offer keeps its row
+    of the start if that is better.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class _Search:
         return "time_limit" if self._over() else "completed"
 
     def phase(self, offer: int, i: int) -> _Phase:
-        """Return the split of a phase on an offer; one with queues as `split_queues` left it."""
+        """Return the split of a phase on an offer; queues are those found by `split_queues`."""
         runs, gpus = self.instance.phases[i], int(self.instance.offer_gpus[offer])
         part = slice(runs.start, runs.stop)
         if len(runs) > gpus:
@@ -146,7 +146,7 @@ class _Search:
         return _Phase((tuple(held.tolist()), (None,) * len(runs)), float(times.max()))
 
     def split_queues(self) -> None:
-        """Shorten the queues of every phase: all without a solver first, then the open ones in shares of the time."""
+        """Shorten the queues of every phase: first all without a solver, then the open ones in shares of the time."""
         try:
             for item in self._queues.values():
                 item.found = queues_without_solver(item.times, item.gpus, stopped=self._over)
@@ -243,10 +243,10 @@ Ints = NDArray[np.int64]
 
 
 def fastest_counts(single: Floats, spread: Floats, most: Ints, gpus: int) -> Ints:
-    """Return the whole GPUs of every job that make the slowest as fast as possible, the fewest that do.
+    """Return the numbers of GPUs that make the slowest job as fast as possible, and the fewest that do.
 
-    A best length is the time of some job on some number of GPUs. A length is attainable if and only if the fewest GPUs
-    with which each job keeps it are no more than there are, so that bisection over these times finds the least.
+    The best length is the time of some job on some number of GPUs. A length is attainable if and only if the fewest
+    GPUs with which each job meets it fit together, so bisection over these times finds the least.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def fastest_counts(single: Floats, spread: Floats, most: Ints, gpus: int) -> Int
     most : ndarray of int
         Maximum GPUs of each job, shape (n,).
     gpus : int
-        GPUs, at least one a job.
+        GPUs, at least one per job.
 
     Returns
     -------
@@ -279,7 +279,7 @@ def fastest_counts(single: Floats, spread: Floats, most: Ints, gpus: int) -> Int
 
 
 def fewest_gpus(single: Floats, spread: Floats, most: Ints, length: float) -> Ints:
-    """Return the fewest GPUs with which each job ends within a length; more than any cluster has where none do.
+    """Return the fewest GPUs with which each job ends within a length; a huge number if none suffice.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def fewest_gpus(single: Floats, spread: Floats, most: Ints, length: float) -> In
         Shape (n,).
     """
     needed = np.clip(np.ceil(spread / length), 2, 1e12).astype(np.int64)
-    # the quotient rounds, the times themselves decide
+    # the quotient is rounded, so decide by the times themselves
     needed = np.where((needed > 2) & (spread / np.maximum(needed - 1, 1) <= length), needed - 1, needed)
     needed = np.where(spread / needed > length, needed + 1, needed)
     several = np.where(needed <= most, needed, np.int64(10**12))

@@ -1,4 +1,4 @@
-"""Plain splits of an app's GPUs among its jobs, and the bid tables that follow from them."""
+"""Simple splits of an app's GPUs among its jobs, and the resulting bid tables."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["even", "lpt"]
 def even(instance: BidInstance) -> BidSolution:
     """Split the GPUs of every phase evenly.
 
-    Split `whole`, at least one GPU a job: GPUs are dealt out in rounds, one to each job in a round, the job of most
-    work first, jobs that have their most passed over. More jobs than GPUs: jobs are dealt out to the GPUs back and
-    forth, the job of most work first, so that queues differ by one job at most. Split `shared`: GPUs pass from job to
-    job so that all advance evenly and end together, or as long as the most GPUs of a job let it.
+    Split `whole` with at least one GPU per job: GPUs are dealt in rounds, one to each job per round, largest work
+    first; jobs at their maximum are skipped. With more jobs than GPUs, jobs are dealt to the GPUs back and forth,
+    largest work first, so that queues differ by at most one job. Split `shared`: GPUs pass from job to job so that all
+    advance evenly and end together, as far as the maximum GPUs of a job allow.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def even(instance: BidInstance) -> BidSolution:
 def lpt(instance: BidInstance) -> BidSolution:
     """Split the GPUs of every phase by longest processing time.
 
-    At least one GPU a job: each job has one, and every further GPU goes to the job that takes longest, until that one
-    has its most or would not be faster. More jobs than GPUs: the next longest job to the least loaded GPU. Split
-    `shared`: the phase lasts as long as that, and jobs share the GPUs evenly within it.
+    With at least one GPU per job, each job has one, and every further GPU goes to the job that takes longest, until
+    that job is at its maximum or would not be faster. With more jobs than GPUs, the next longest job goes to the least
+    loaded GPU. Split `shared`: the phase has the same length, and jobs share the GPUs evenly within it.
 
     Parameters
     ----------

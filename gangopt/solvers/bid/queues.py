@@ -1,4 +1,4 @@
-"""Jobs in queues for equal GPUs, the longest queue as short as possible (P||Cmax), in exact integers."""
+"""Assign jobs to queues of equal GPUs so that the longest queue is as short as possible (P||Cmax), in integers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MORE_STEPS = 2_000
 
 
 LOOKS = 400_000
-"""Of the search for exact fits, on the way to the shortest queues: a tenth of a second."""
+"""Items examined by the search for exact fits: about a tenth of a second."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class QueueSplit:
     longest : int
         Length of the longest queue, in the unit of the times.
     bound : int
-        No split has a shorter longest queue than this.
+        Lower bound on the longest queue of any split.
     """
 
     queues: list[int]
@@ -57,12 +57,12 @@ class QueueSplit:
 
     @property
     def proven(self) -> bool:
-        """Whether nothing shorter exists."""
+        """Whether the longest queue is proven optimal."""
         return self.longest == self.bound
 
 
 def whole_times(times: Sequence[float]) -> tuple[list[int], Fraction]:
-    """Return times as whole multiples of their largest common unit, and the unit, without rounding.
+    """Return times as integer multiples of their largest common unit, and the unit, without rounding.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def whole_times(times: Sequence[float]) -> tuple[list[int], Fraction]:
 
 
 def lower_bound(times: Sequence[int], gpus: int) -> int:
-    r"""Return a length that the longest queue cannot be below.
+    r"""Return a lower bound on the length of the longest queue.
 
     .. math:: \max\Bigl(\lceil \tfrac1g \sum_j p_j \rceil,\;
         \max_{k \ge 0} \sum_{i=0}^{k} p_{(kg+1-i)}\Bigr)
@@ -92,7 +92,7 @@ def lower_bound(times: Sequence[int], gpus: int) -> int:
     Parameters
     ----------
     times : sequence of int
-        Whole times.
+        Integer times.
     gpus : int
         Number of GPUs.
     """
@@ -104,18 +104,18 @@ def lower_bound(times: Sequence[int], gpus: int) -> int:
 def shortest_queues(
     times: Sequence[int], gpus: int, settings: Callable[[], SolveSettings | None] | None = None
 ) -> QueueSplit:
-    """Return queues whose longest is as short as possible, proven unless the solver is cut off.
+    """Return queues with the shortest possible longest queue, proven unless the solver is cut off.
 
-    `queues_without_solver`, then `queues_with_solver` where these leave a gap.
+    Runs `queues_without_solver`, then `queues_with_solver` if a gap remains.
 
     Parameters
     ----------
     times : sequence of int
-        Whole times, above 0.
+        Integer times, > 0.
     gpus : int
         Number of GPUs.
     settings : callable or None, optional
-        Called for the settings of each HiGHS solve, and stops by None; None for no solve at all.
+        Returns the settings of each HiGHS solve, or None to stop; None disables the solver.
     """
     best = queues_without_solver(times, gpus)
     return best if settings is None else queues_with_solver(times, gpus, best, settings)
@@ -126,17 +126,17 @@ def queues_without_solver(
 ) -> QueueSplit:
     """Return short queues and a bound: rules first, then a search.
 
-    Longest processing time first, then better by parting pairs of queues anew. Where that does not meet the lower
-    bound, a search for exact fits finds queues of that length or excludes it.
+    Start with longest processing time first, and improve it by repartitioning pairs of queues. If that does not meet
+    the lower bound, a search for exact fits finds queues of that length or excludes it.
 
     Parameters
     ----------
     times : sequence of int
-        Whole times, above 0.
+        Integer times, > 0.
     gpus : int
         Number of GPUs.
     stopped : callable, optional
-        Whether to end with what there is.
+        Returns whether to stop with the current result.
     """
     queues = longest_first(np.array(times, dtype=np.float64), gpus).tolist()
     bound = lower_bound(times, gpus)
@@ -146,7 +146,7 @@ def queues_without_solver(
 
 
 def _fitted(times: Sequence[int], gpus: int, best: QueueSplit) -> QueueSplit:
-    """Look for queues as long as the bound, and raise the bound each time that none exist."""
+    """Search for queues of the length of the bound; raise the bound whenever none exist."""
     looks = LOOKS
     while not best.proven and looks > 0:
         fit = exact_fit([(item,) for item in times], [(best.bound,)] * gpus, looks)
@@ -164,7 +164,7 @@ def longest_queue(times: Sequence[int], queues: Sequence[int]) -> int:
     Parameters
     ----------
     times : sequence of int
-        Whole times.
+        Integer times.
     queues : sequence of int
         Queue of every job.
     """
@@ -190,15 +190,15 @@ def queues_with_solver(
     Parameters
     ----------
     times : sequence of int
-        Whole times, above 0.
+        Integer times, > 0.
     gpus : int
         Number of GPUs.
     best : QueueSplit
         The queues and the bound to start from.
     settings : callable
-        Called for the settings of each HiGHS solve, and stops by None.
+        Returns the settings of each HiGHS solve, or None to stop.
     stopped : callable, optional
-        Whether to end with what there is.
+        Returns whether to stop with the current result.
     """
     from gangopt.solvers.bid.queues_flow import FlowAnswer, queues_by_flow
 
@@ -206,7 +206,7 @@ def queues_with_solver(
 
     @cache
     def believed() -> bool:
-        """Return whether HiGHS lets the known queues fit: where it does not, it says nothing of shorter ones either."""
+        """Return whether HiGHS accepts the known queues; if not, its answers on shorter ones cannot be trusted."""
         chosen = settings()
         return chosen is not None and queues_by_flow(times, gpus, known, chosen, relaxed=True).fits is not False
 

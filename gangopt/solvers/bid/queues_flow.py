@@ -1,8 +1,8 @@
-r"""Whether jobs fit into queues no longer than a given length, as a flow of GPUs through the sums of their times.
+r"""Decide whether jobs fit into queues of a given length, as a flow of GPUs through the sums of their times.
 
-Nodes are the lengths that a queue can have when its jobs come in descending order; an arc from u to u + p is a job of
-time p. Every GPU is a path from 0. An integer flow of g units that has each job once is a split, and its linear
-relaxation leaves next to nothing open.
+Nodes are the possible lengths of a queue with its jobs in descending order; an arc from u to u + p is a job of time p.
+Every GPU is a path from 0. An integer flow of g units that uses each job once is a split; its linear relaxation is
+very tight.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gangopt.solvers.highs import LinearArrays, SolverOutcome, SolveSettings, so
 __all__ = ["MAX_ARCS", "FlowAnswer", "queues_by_flow"]
 
 MAX_ARCS = 30_000
-"""Maximum arcs of a graph that is built."""
+"""Maximum number of arcs of the graph."""
 
 
 @dataclass(frozen=True)
 class FlowAnswer:
-    """What a flow says of a length.
+    """Answer of a flow model for a length.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class FlowAnswer:
     queues : list of int or None
         Queue of every job if they fit.
     outcome : SolverOutcome or None
-        Of HiGHS, None if it was not asked.
+        Outcome of HiGHS, None if it was not called.
     """
 
     fits: bool | None
@@ -45,20 +45,20 @@ class FlowAnswer:
 def queues_by_flow(
     times: Sequence[int], gpus: int, length: int, settings: SolveSettings, *, relaxed: bool = False
 ) -> FlowAnswer:
-    """Return whether jobs fit into queues no longer than a length, and how.
+    """Return whether jobs fit into queues of at most a length, and a split if they do.
 
     Parameters
     ----------
     times : sequence of int
-        Whole times, above 0.
+        Integer times, > 0.
     gpus : int
         Number of queues.
     length : int
         Maximum length of a queue.
     settings : SolveSettings
-        Of HiGHS.
+        Settings of HiGHS.
     relaxed : bool, optional
-        Ask the linear relaxation only; `fits` then means that it does not exclude a split.
+        Solve the linear relaxation only; `fits` then means that it does not exclude a split.
 
     References
     ----------
@@ -94,7 +94,7 @@ def _arcs(numbers: Counter[int], length: int) -> list[tuple[int, int]] | None:
 
 
 def _model(numbers: Counter[int], arcs: list[tuple[int, int]], gpus: int, *, relaxed: bool) -> LinearArrays:
-    """Return the model: a row for every time, then one for every node, from which what arrived leaves or stays."""
+    """Return the model: one row per time, then one row per node for the conservation of flow."""
     items = {item: row for row, item in enumerate(sorted(numbers, reverse=True))}
     nodes = {node: len(items) + k for k, node in enumerate(sorted({0, *(begin + item for begin, item in arcs)}))}
     rows, columns, values = [], [], []
@@ -115,7 +115,7 @@ def _model(numbers: Counter[int], arcs: list[tuple[int, int]], gpus: int, *, rel
 
 
 def _paths(times: Sequence[int], arcs: list[tuple[int, int]], flow: np.ndarray, gpus: int) -> list[int]:
-    """Return the queue of every job from a flow, taken apart into paths."""
+    """Return the queue of every job by decomposing a flow into paths."""
     leaving: dict[int, list[int]] = defaultdict(list)
     for (begin, item), amount in zip(arcs, flow.tolist(), strict=True):
         leaving[begin] += [item] * round(amount)

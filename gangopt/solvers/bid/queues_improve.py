@@ -1,4 +1,4 @@
-"""Shorter longest queues by parting two queues anew, pair by pair, with random steps where no pair helps."""
+"""Shorten the longest queue by repartitioning pairs of queues, with random steps when no pair helps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 __all__ = ["improved"]
 
 BITS = 20_000_000
-"""Maximum bits of the sums of two queues: longer times are rounded for the search, what it finds is measured unrounded."""
+"""Maximum bits of the sums of two queues; longer times are rounded for the search, but results are measured exactly."""
 
 PAIRS = 50
-"""Maximum queues with which the longest is parted anew before a random step."""
+"""Maximum number of queues tried together with the longest before a random step."""
 
 STEPS = 100
 """Random steps before the search gives up."""
@@ -27,16 +27,16 @@ def improved(
     steps: int = STEPS,
     stopped: Callable[[], bool] = lambda: False,
 ) -> list[int]:
-    """Return queues whose longest is no longer, and often at the bound.
+    """Return queues whose longest queue is no longer, and often at the bound.
 
-    The longest queue is parted anew with each other one, the shortest first, as evenly as a sum of their jobs allows;
-    the first that makes both shorter than the longest was is kept. Where none does, two other queues are parted anew at
-    random, neither longer than the longest. Random choices are seeded by 0.
+    The longest queue is repartitioned with each other one, shortest first, as evenly as subset sums allow; the first
+    pair that makes both shorter is kept. If there is none, two random queues are repartitioned so that neither exceeds
+    the longest. Random choices are seeded with 0.
 
     Parameters
     ----------
     times : sequence of int
-        Whole times.
+        Integer times.
     queues : sequence of int
         Queue of every job.
     gpus : int
@@ -44,9 +44,9 @@ def improved(
     bound : int
         Length at which to stop.
     steps : int, optional
-        Random steps.
+        Maximum number of random steps.
     stopped : callable, optional
-        Whether to end with what there is.
+        Returns whether to stop with the current result.
 
     Returns
     -------
@@ -70,7 +70,7 @@ def improved(
 
 
 def _grid(times: Sequence[int], gpus: int) -> list[int]:
-    """Return times in whole steps, of such a size that all sums of all parts of two queues fit into BITS."""
+    """Return times in integer steps, coarse enough that all subset sums of two queues fit into BITS."""
     jobs, length = 2 * (-(-len(times) // gpus)), 2 * max(-(-sum(times) // gpus), *times)
     if jobs * length <= BITS:
         return list(times)
@@ -102,7 +102,7 @@ class _State:
         return found
 
     def shorten(self) -> bool:
-        """Part the longest queue anew with another one so that both are shorter; return whether any pair allows it."""
+        """Repartition the longest queue with another one so that both are shorter; return whether a pair allows it."""
         longest = self.longest()
         first = self.lengths.index(longest)
         order = sorted((length, queue) for queue, length in enumerate(self.lengths) if queue != first)
@@ -112,7 +112,7 @@ class _State:
         return False
 
     def step(self, generator: np.random.Generator) -> None:
-        """Part two random queues anew, at a random place, as long as neither is longer than the longest."""
+        """Repartition two random queues at a random split that keeps both at most as long as the longest."""
         first, second = generator.choice(len(self.members), 2, replace=False).tolist()
         jobs = self.members[first] + self.members[second]
         room = self.longest() - self._length(jobs) // 2
@@ -130,7 +130,7 @@ class _State:
         return True
 
     def _parted(self, first: int, second: int, shift: int) -> list[int]:
-        """Return jobs of two queues whose length is the reachable one nearest above half of both, plus a shift."""
+        """Return jobs of two queues whose total is the smallest reachable one above half of both plus a shift."""
         jobs = self.members[first] + self.members[second]
         sums = [1]
         for job in jobs:
@@ -141,7 +141,7 @@ class _State:
         target = half + ((above & -above).bit_length() - 1)
         chosen = []
         for k in range(len(jobs) - 1, -1, -1):
-            # without job k where that reaches the target, else with it
+            # leave job k out if the target can be reached without it
             if not (sums[k] >> target) & 1:
                 chosen.append(jobs[k])
                 target -= self.grid[jobs[k]]

@@ -1,4 +1,4 @@
-"""Ways to split the GPUs of one phase among its jobs: the rules behind `even` and `lpt`, on arrays alone."""
+"""Split the GPUs of one phase among its jobs: the rules behind `even` and `lpt`, on plain arrays."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Ints = NDArray[np.int64]
 
 
 def deal(work: Floats, most: Ints, gpus: int) -> Ints:
-    """Return to which job each GPU goes when they are dealt out in rounds, for at least as many GPUs as jobs.
+    """Return the job of each GPU when GPUs are dealt in rounds, for at least as many GPUs as jobs.
 
-    In each round every job gets one, the job of most work first (ties: lowest index); a job that has its most is passed
-    over. The GPUs of the first g entries are therefore the deal of g GPUs.
+    In each round every job gets one, largest work first (ties: lowest index); jobs at their maximum are skipped. The
+    first g entries are therefore the deal of g GPUs.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def deal(work: Floats, most: Ints, gpus: int) -> Ints:
     Returns
     -------
     ndarray
-        Index of a job, once for every GPU that is dealt; shorter than `gpus` if all jobs have their most.
+        Index of a job for every GPU; shorter than `gpus` if all jobs are at their maximum.
     """
     order = np.argsort(-work, kind="stable")
     dealt: list[Ints] = []
@@ -47,7 +47,7 @@ def deal(work: Floats, most: Ints, gpus: int) -> Ints:
 
 
 def fold(work: Floats, gpus: int) -> Ints:
-    """Return the queue of every job when jobs are dealt out to GPUs back and forth, the job of most work first.
+    """Return the queue of every job when jobs are dealt to GPUs back and forth, largest work first.
 
     The first g jobs go to queues 0 to g - 1, the next g to queues g - 1 to 0, and so on, so that a long job waits with
     a short one and queues differ by one job at most. Ties: lowest index first.
@@ -102,9 +102,9 @@ def longest_first(times: Floats, gpus: int) -> Ints:
 
 
 def deal_to_longest(single: Floats, spread: Floats, most: Ints, gpus: int) -> Ints:
-    """Return the GPUs of every job when each further GPU goes to the job that takes longest, one each to begin with.
+    """Return the GPUs of every job when each has one and each further GPU goes to the job that takes longest.
 
-    Ends when that job has its most, or would not be faster with one more. Ties: lowest index.
+    Stops when that job is at its maximum, or would not be faster with one more. Ties: lowest index.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def deal_to_longest(single: Floats, spread: Floats, most: Ints, gpus: int) -> In
     most : ndarray of int
         Maximum GPUs of each job, shape (n,).
     gpus : int
-        GPUs to deal, at least one a job.
+        GPUs to deal, at least one per job.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Prices of a GPU second over time: piecewise constant on a grid, nothing after its end."""
+"""Prices of a GPU second over time: piecewise constant on a grid, and 0 after its end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gangopt.solvers.bounds.jobs import Floats, GangJobs, Ints
 __all__ = ["Grid", "chunks", "finest_grid", "first_prices", "ragged"]
 
 _PAIRS = 1 << 17
-"""Pairs of job and interval that are treated at once: arrays of this length stay in the cache."""
+"""Pairs of job and interval processed at once: arrays of this length stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Grid:
     Attributes
     ----------
     points : ndarray of float
-        T, s, shape (N + 2,).
+        Grid points t, s, shape (N + 2,).
     length : ndarray of float
         t_{k+1} - t_k, s, shape (N + 1,).
     interval : ndarray of int
-        K in which each job arrives, shape (jobs,).
+        Index k of the interval in which each job arrives, shape (jobs,).
     """
 
     points: Floats
@@ -41,11 +41,11 @@ class Grid:
         return cls(points, np.diff(points), interval)
 
     def __len__(self) -> int:
-        """N, the number of intervals that have a price."""
+        """Number N of intervals with a price."""
         return len(self.length) - 1
 
     def onto(self, prices: Floats, finer: Grid) -> Floats:
-        """Return prices of this grid as prices of another one, each taken at the middle of its interval.
+        """Return prices of this grid on another one, each sampled at the middle of its interval.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ def finest_grid(jobs: GangJobs, completions: Floats, intervals: int) -> Floats:
     jobs : GangJobs
         The jobs.
     completions : ndarray of float
-        Where each job is expected to complete, s.
+        Expected completion time of each job, s.
     intervals : int
         A multiple of every coarser grid's size, so that each [::step] of the points is a grid too.
     """
@@ -89,7 +89,7 @@ def finest_grid(jobs: GangJobs, completions: Floats, intervals: int) -> Floats:
 def first_prices(jobs: GangJobs, completions: Floats, grid: Grid) -> Floats:
     """Return (1/G) times the mean weight of jobs that wait in each priced interval, in weight per GPU.
 
-    Job j waits from r_j to C_j - d_j. That is the price at which jobs of one GPU would be indifferent.
+    Job j waits from r_j to C_j - d_j. At this price jobs of one GPU would be indifferent.
     """
     starts = np.concatenate([jobs.arrival, np.maximum(completions - jobs.duration, jobs.arrival)])
     steps = np.concatenate([jobs.weight, -jobs.weight])

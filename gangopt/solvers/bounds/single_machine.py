@@ -1,4 +1,4 @@
-"""Closed-form bounds: running times alone, and one fast machine that stands for all GPUs."""
+"""Closed-form bounds: running times alone, and one fast machine in place of all GPUs."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def shortest_remaining(jobs: GangJobs, load: Floats | None = None) -> float:
     Parameters
     ----------
     jobs : GangJobs
-        Of equal weights.
+        Jobs of equal weights.
     load : ndarray of float or None, optional
-        What stands for W_j, with sum over every set of jobs that can run at once at most G; None is W.
+        Replacement of W_j, whose sum over any set of jobs that can run together is at most G; None means W.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def mean_busy(jobs: GangJobs, load: Floats | None = None) -> float:
     Parameters
     ----------
     jobs : GangJobs
-        Of any weights.
+        Jobs of any weights.
     load : ndarray of float or None, optional
         As in `shortest_remaining`.
 
@@ -101,7 +101,7 @@ def mean_busy(jobs: GangJobs, load: Floats | None = None) -> float:
 def fluid_completions(jobs: GangJobs) -> Floats:
     """Return when each job would complete on one machine of speed G under smallest p_j / v_j first, in s.
 
-    At least r_j + d_j. No bound: it tells where prices of GPUs are to be expected.
+    Each is at least r_j + d_j. This is not a bound; it indicates where GPU prices are to be expected.
     """
     _, ends = _static_priority(jobs, jobs.gpus, np.arange(len(jobs)))
     return np.maximum(ends, jobs.arrival + jobs.duration)
@@ -140,7 +140,7 @@ def _static_priority(jobs: GangJobs, load: Floats, chosen: np.ndarray) -> tuple[
 
 
 def exclusive(jobs: GangJobs) -> float:
-    """Return the best bound of loads that see more than the sum of gangs.
+    """Return the best bound of loads that account for gangs that exclude each other.
 
     The loads are the dual feasible functions u_b for b in the gang sizes up to G/2: W > G - b counts G, W < b counts 0,
     others count W; and the one in which W > G/2 counts G and all others nothing: two such gangs never run together.

@@ -1,4 +1,4 @@
-"""Is an allocation Pareto efficient and envy-free, has every app its sharing incentive? Each with a witness."""
+"""Certify Pareto efficiency, envy-freeness and sharing incentive of an allocation, each with a witness."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Envy:
     app, other : int
         Indices of the apps.
     rho, rho_there : float
-        Of the app with its own bundle, and with the other's.
+        Rho of the app with its own bundle, and with the other's.
     """
 
     app: int
@@ -46,29 +46,28 @@ class Envy:
 
 @dataclass(frozen=True)
 class Certificates:
-    """Which properties an allocation has.
+    """Properties of an allocation.
 
     Attributes
     ----------
     rho : tuple of float
-        Of each app.
+        Rho of each app.
     pareto_efficient : bool or None
-        Whether no allocation is worse for nobody and better for somebody; None if the time ran out.
+        Whether no allocation is better for some app and worse for none; None if the time ran out.
     dominating : Given or None
         Such an allocation, GPUs of each app on each machine, or None.
     dominating_rho : tuple of float or None
         Rho of each app in it.
     envy_free : bool
-        Whether nobody prefers another's bundle.
+        Whether no app prefers another's bundle.
     envy : tuple of Envy
-        Who envies whom, by app and other.
+        Pairs with envy, by app and other.
     sharing_incentive : bool
         Whether rho is at most 1 for every app.
     above_one : tuple of int
         Indices of the apps with rho above 1.
     sharing : Given or None
-        An allocation with rho of at most 1 for every app, looked for where the property fails; None if there is
-        none.
+        An allocation with rho <= 1 for every app, searched for if the property fails; None if there is none.
     sharing_exists : bool or None
         Whether there is one; None if the time ran out or the property holds anyway.
     seconds : float
@@ -97,13 +96,13 @@ class SavedAllocation:
     instance : str
         Name of the instance.
     problem : str
-        Noun of its decision.
+        Noun of its problem.
     method : str or None
         Method that the file names, or None.
     machines : tuple of str
         Label of every machine.
     market : Market
-        Apps and GPUs that the certificates are about.
+        Apps and GPUs of the certificates.
     rows : Given
         GPUs of each app on each machine.
     """
@@ -117,19 +116,19 @@ class SavedAllocation:
 
 
 def read_allocation_file(path: str | os.PathLike[str], instance: str | None = None) -> SavedAllocation:
-    """Read a saved result, or a solution alone, of `fair_share` or `auction`.
+    """Read a saved result or a plain solution of `fair_share` or `auction`.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     instance : str or None, optional
-        Name or file of the instance; None for the one that the result names.
+        Name or file of the instance; None for the one named by the result.
 
     Raises
     ------
     InputError
-        If the file is defective, names no instance that can be loaded, is of another decision, or its solution is
+        If the file is invalid, names no instance that can be loaded, belongs to another problem, or its solution is
         not feasible.
     NoSolutionError
         If the result holds no solution.
@@ -162,8 +161,8 @@ def read_allocation_file(path: str | os.PathLike[str], instance: str | None = No
 def certify(market: Market, given: Sequence[Sequence[int]], controls: Controls | None = None) -> Certificates:
     """Check the three properties of an allocation.
 
-    Values that differ by no more than 1e-9, relative, count as equal. What a model finds is judged again on the market
-    itself; Pareto efficiency is claimed only if the model that asks for a gain is infeasible.
+    Values within a relative 1e-9 count as equal. Allocations found by a model are checked again on the market itself;
+    Pareto efficiency is claimed only if the model that requires a gain is infeasible.
 
     Parameters
     ----------
@@ -208,7 +207,7 @@ def _rho(market: Market, given: Given) -> tuple[float, ...]:
 
 
 def _dominated(market: Market, given: Given, controls: Controls) -> tuple[bool | None, Given | None]:
-    """Maximise the sum of gains where nobody loses and somebody gains; infeasible if and only if efficient."""
+    """Maximise the sum of gains such that no app loses and some app gains; infeasible if and only if efficient."""
     from gangopt.formulations.deadline import OutOfTime, building_within
     from gangopt.formulations.fair_share.certificates import fill_dominating, read_allocation
 
@@ -237,7 +236,7 @@ def _dominates(market: Market, found: Given, given: Given) -> bool:
 
 
 def _envy(market: Market, given: Given, controls: Controls) -> tuple[Envy, ...]:
-    """Return the pairs whose envy is positive; the optimum of the model has to be the sum of their differences."""
+    """Return the pairs with positive envy; the optimum of the model must be the sum of their differences."""
     from gangopt.formulations.fair_share.certificates import fill_envy
 
     if len(market.apps) == 1:
@@ -258,7 +257,7 @@ def _envy(market: Market, given: Given, controls: Controls) -> tuple[Envy, ...]:
 
 
 def _shared(market: Market, controls: Controls) -> tuple[bool | None, Given | None]:
-    """Look for an allocation that gives every app rho of at most 1."""
+    """Search for an allocation with rho <= 1 for every app."""
     from gangopt.formulations.deadline import OutOfTime, building_within
     from gangopt.formulations.fair_share.certificates import fill_sharing, read_allocation
 

@@ -1,4 +1,4 @@
-"""Dominant-resource fairness by linear programs, level after level."""
+"""Dominant-resource fairness by a sequence of linear programs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from gangopt.instances.fair_share.market import Market
 __all__ = ["dominant_share_gpus"]
 
 _EQUAL = 1e-7
-"""Relative difference of shares within which an app counts as unable to exceed the level: the solver's feasibility."""
+"""Relative difference of shares within which an app counts as unable to exceed a share: the solver's tolerance."""
 
 _SLACK = 1e-9
-"""Part of a kept share that may be given up."""
+"""Fraction of a kept share that may be given up."""
 
 
 def dominant_share_gpus(market: Market) -> tuple[float, ...]:
-    """Return the GPUs of each app under lexicographic max-min fairness of dominant shares, not whole.
+    """Return the (fractional) GPUs of each app under lexicographic max-min fairness of dominant shares.
 
-    Each round maximises the share that all growing apps have at once, then settles every one of them whose own share
-    cannot exceed it while the others keep theirs.
+    Each round maximises the common share of all growing apps, then settles those whose own share cannot exceed it while
+    the others keep theirs.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def dominant_share_gpus(market: Market) -> tuple[float, ...]:
 
 
 def _highest_level(market: Market, settled: Mapping[int, float]) -> float:
-    """Return the greatest share that the apps which are not settled can all have."""
+    """Return the greatest share that all unsettled apps can have together."""
     from pyomo.environ import ConcreteModel, Objective, maximize
 
     from gangopt.formulations.fair_share.drf import fill_dominant_share
     from gangopt.solvers.highs import solve_model
 
     model = ConcreteModel(name="dominant share")
-    # the solver keeps rows up to a tolerance, and a kept share must not make the next program infeasible
+    # the solver satisfies rows up to a tolerance, and a kept share must not make the next program infeasible
     fill_dominant_share(model, market, {i: share * (1 - _SLACK) for i, share in settled.items()})
     model.objective = Objective(expr=model.objective_value, sense=maximize)
     solved = unless_interrupted(solve_model(model))

@@ -1,4 +1,4 @@
-"""Exact max-min finish-time fairness: thresholds on V = 1 / rho, raised app by app in lexicographic order."""
+"""Exact max-min finish-time fairness: lexicographic optimisation by thresholds on V = 1 / rho."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = ["exact"]
 def exact(instance: FairShareInstance, controls: Controls, *, refine: bool = True) -> Outcome:
     """Minimise the largest rho, then the second largest among those optima, and so on to the last app.
 
-    V takes finitely many values, so the least V of an optimum is the greatest one at which a packing model is feasible;
-    it is found by bisection. Each model keeps, for each app and place, only the smallest bundle worth a threshold. The
-    order of the other apps is found alike, with rows that count the apps below each threshold already settled: first
-    the next threshold, then the least number of apps at it.
+    V takes finitely many values, so the smallest V of an optimum is the greatest one at which a packing model is
+    feasible; it is found by bisection. Each model keeps, for each app and place, only the smallest bundle worth a
+    threshold. The other apps are settled in the same way, with rows that count the apps below each settled threshold:
+    first the next threshold, then the minimum number of apps at it.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def exact(instance: FairShareInstance, controls: Controls, *, refine: bool = Tru
     controls : Controls
         Settings of the call.
     refine : bool, optional
-        Whether to go on after the largest rho.
+        Whether to continue after the largest rho.
 
     Returns
     -------
     Outcome
-        Metric `settled_apps` counts the apps whose place in the order is proven.
+        Metric `settled_apps` counts the apps whose rank is proven.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class _Cap:
 
 
 class _Search:
-    """One call: the incumbent, what is settled, and the models solved for it."""
+    """State of one call: the incumbent, the settled thresholds, and the models solved."""
 
     def __init__(self, instance: FairShareInstance, controls: Controls) -> None:
         self.instance, self.market, self.controls = instance, instance.market, controls
@@ -99,7 +99,7 @@ class _Search:
         self.solver_options: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Take the start that was given, and the greedy allocation."""
+        """Offer the given start and the greedy allocation."""
         if self.controls.start is not None:
             self._take(rows_of(self.controls.start.bundles, len(self.instance.machines)))
         self._take(greedy_allocation(self.market))
@@ -116,7 +116,7 @@ class _Search:
         self.controls.note(self.trajectory, objective, 1 / self.ceiling)
 
     def stage(self) -> bool:
-        """Settle the next threshold and the apps at it; return False if the time is over."""
+        """Settle the next threshold and the apps at it; return False if time runs out."""
         threshold = self._highest_threshold()
         if threshold is None:
             return False
@@ -133,7 +133,7 @@ class _Search:
         return True
 
     def _highest_threshold(self) -> float | None:
-        """Bisect for the greatest value that all but the settled apps can have together; None if the time is over."""
+        """Bisect for the greatest value that all but the settled apps can have together; None if time runs out."""
         low = 0 if not self.caps else bisect_left(self.values, self.caps[-1].value)
         high = bisect_left(self.values, self.best[self.settled])
         if self.given is None:
@@ -161,7 +161,7 @@ class _Search:
         return at if at < len(self.values) and self.values[at] <= value else at - 1
 
     def _fewest_below(self, value: float) -> int | None:
-        """Return the least number of apps below a value; None if the time is over."""
+        """Return the least number of apps below a value; None if time runs out."""
         found = self.solve([], value)
         if found is None:
             return None
@@ -170,19 +170,19 @@ class _Search:
         return sum(item < value for item in self.reached)
 
     def solve(self, more: list[_Cap], fewest_below: float | None = None) -> bool | None:
-        """Look for an allocation within the caps and further ones; keep it.
+        """Search for an allocation within the settled and further caps, and keep it.
 
         Parameters
         ----------
         more : list of _Cap
-            Caps beside those settled.
+            Caps in addition to the settled ones.
         fewest_below : float or None, optional
-            A value; the number of apps below it is minimised.
+            A value; minimise the number of apps below it.
 
         Returns
         -------
         bool or None
-            Whether there is one; None if the time is over.
+            Whether there is one; None if time runs out.
         """
         from gangopt.solvers.core.by_form import settings_of
         from gangopt.solvers.highs import solve_model
@@ -225,7 +225,7 @@ class _Search:
         return model
 
     def outcome(self, termination: Termination, reason: str | None) -> Outcome:
-        """Return what was found."""
+        """Return the Outcome of the call."""
         elapsed = self.controls.elapsed()
         return Outcome(
             termination=termination,

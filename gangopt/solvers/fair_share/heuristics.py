@@ -1,4 +1,4 @@
-"""Heuristics of `fair_share`: dominant-resource fairness, a greedy rule on rho, equal counts, and chance."""
+"""Heuristics of `fair_share`: dominant-resource fairness, a greedy rule on rho, equal counts, and random choice."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ __all__ = ["drf", "equal", "greedy_allocation", "max_min_rho", "progressive_fill
 Placement = Literal["adverse", "pack", "spread"]
 
 _SLACK = 1e-9
-"""Relative excess of a resource's capacity that is overlooked: sums of decimal fractions are not exact."""
+"""Tolerated relative excess of a resource's capacity, since sums of decimal fractions are not exact."""
 
 
 def drf(
     instance: FairShareInstance, *, counts: Literal["filling", "lp"] = "filling", placement: Placement = "adverse"
 ) -> FairShareSolution:
-    """Give equal dominant shares in whole GPUs, then place the counts without regard to what they are worth there.
+    """Give equal dominant shares in whole GPUs, then place the counts regardless of their value there.
 
-    The share of an app is the greatest part of GPUs or of a resource that it has. Counts come from
-    `progressive_filling`, or from the linear program's shares rounded down and filled up alike. Dominant-resource
-    fairness knows no places; `placement` says how the counts meet the machines, see `place_counts`. The default is
-    what the rule cannot exclude.
+    The share of an app is its largest share of the GPUs or of a resource. Counts come from `progressive_filling`, or
+    from the linear program's shares rounded down and then filled in the same way. Dominant-resource fairness knows no
+    places; `placement` maps the counts to machines (see `place_counts`). The default is the worst case that the rule
+    allows.
 
     Parameters
     ----------
@@ -57,15 +57,14 @@ def drf(
 def progressive_filling(market: Market, start: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """Give one GPU after another to the app of the least dominant share, ties to the lower index.
 
-    An app leaves when it has what it wants, or when a GPU more would exceed what is on offer. Held GPUs count as
-    received.
+    An app leaves when its demand is met, or when one more GPU would exceed the offer. Held GPUs count as received.
 
     Parameters
     ----------
     market : Market
         Apps and GPUs.
     start : ndarray of int or None, optional
-        GPUs given before, shape (apps,); None for none.
+        GPUs given already, shape (apps,); None for none.
 
     Returns
     -------
@@ -92,7 +91,7 @@ def progressive_filling(market: Market, start: NDArray[np.int64] | None = None) 
 
 
 def max_min_rho(instance: FairShareInstance) -> FairShareSolution:
-    """Raise the app of the largest rho by the fewest GPUs that raise it, again and again; see `greedy_allocation`.
+    """Improve the app with the largest rho repeatedly by the fewest GPUs that help (see `greedy_allocation`).
 
     Parameters
     ----------
@@ -105,10 +104,10 @@ def max_min_rho(instance: FairShareInstance) -> FairShareSolution:
 def greedy_allocation(market: Market) -> tuple[tuple[int, ...], ...]:
     """Return the allocation of the greedy rule on rho.
 
-    The app of the least V gets GPUs on top of those it has: on one machine, in one rack, or anywhere, as many as are
-    needed for V to rise. The way of fewest GPUs is taken, of these the one of greatest V, then the narrowest place,
-    then the one with the most free GPUs, then that of the lowest index; inside it, machines where the app has GPUs
-    first, then those with the fewest free. An app that nothing raises leaves. Ties between apps go to the lower index.
+    The app with the smallest V gets as many further GPUs on one machine, in one rack, or anywhere as raise its V. The
+    option with the fewest GPUs wins; ties go to the greatest V, then the narrowest place, then the most free GPUs, then
+    the lowest index. Within a place, machines where the app has GPUs come first, then those with the fewest free. An
+    app that cannot improve leaves. Ties between apps go to the lower index.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def greedy_allocation(market: Market) -> tuple[tuple[int, ...], ...]:
     Raises
     ------
     OutOfTime
-        If an exact method runs it within a time limit that is over.
+        If an exact method calls it and the time limit is reached.
     """
     free = market.gpus.copy()
     left = market.capacities.copy()
@@ -150,7 +149,7 @@ def _cheapest_step(
     """Return GPUs to add on each machine, or None if nothing raises V."""
     best: tuple[int, float, int, int, int] | None = None
     for level, table in enumerate(market.values[app]):
-        # the first count that is worth more; the table does not fall
+        # the first count worth more: values never fall with the count
         needed = int(np.searchsorted(table, worth, side="right"))
         places = np.array(market.places(app, level), dtype=np.int64)
         if needed == len(table) or not len(places):
@@ -179,7 +178,7 @@ def _fill(count: int, free: NDArray[np.int64], row: NDArray[np.int64]) -> NDArra
 
 
 def equal(instance: FairShareInstance, *, placement: Placement = "pack") -> FairShareSolution:
-    """Give every app the same count, G / n rounded down, whatever it wants; placed by `place_counts`.
+    """Give every app the same count, G / n rounded down, regardless of demand, placed by `place_counts`.
 
     Parameters
     ----------
@@ -204,7 +203,7 @@ def random(instance: FairShareInstance, *, seed: int = 0) -> FairShareSolution:
     instance : FairShareInstance
         Apps and GPUs.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the draws.
     """
     market = instance.market
     generator = np.random.default_rng(seed)

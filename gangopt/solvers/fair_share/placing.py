@@ -1,4 +1,4 @@
-"""How counts of GPUs that a rule without places gives meet the machines."""
+"""Map counts of GPUs, given by rules that ignore places, to machines."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def place_counts(
 ) -> tuple[tuple[int, ...], ...]:
     """Place a count of GPUs for each app, in the order of the apps.
 
-    - `pack`: machines are emptied in their order;
-    - `spread`: each GPU goes to the machine with the fewest GPUs of the app, of these with the most free, of these
-      the first;
-    - `adverse`: whichever of the two is worth less to the app; `pack` where they are worth the same.
+    - `pack`: use up machines in order;
+    - `spread`: each GPU goes to the machine with the fewest GPUs of the app; ties go to the most free GPUs, then to
+      the lowest index;
+    - `adverse`: whichever of the two is worth less to the app; `pack` if they are equal.
 
     Parameters
     ----------
     market : Market
         Apps and GPUs.
     counts : ndarray of int
-        GPUs of each app, together at most what is on offer, shape (apps,).
+        GPUs of each app, in total at most the offer, shape (apps,).
     placement : {'adverse', 'pack', 'spread'}
-        Which rule.
+        The rule.
 
     Returns
     -------
