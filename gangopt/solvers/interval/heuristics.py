@@ -25,10 +25,10 @@ Place = Callable[[Any], PlacementSolution]
 
 
 def in_turn(instance: IntervalInstance, allocate: Allocate, place: Place) -> IntervalSolution:
-    """Allocate within the cluster's capacities, then place, pausing what does not fit.
+    """Allocate within the cluster's capacities, then place, pausing jobs that do not fit.
 
-    Where not even the smallest configurations of all jobs fit together, the allocator is given those jobs only that do,
-    the smallest first (`admitted`); the others keep their smallest configuration and are paused if it finds no place.
+    If not even the smallest configurations of all jobs fit together, the allocator gets only the jobs that do, smallest
+    first (`admitted`); the others keep their smallest configuration and are paused if it cannot be placed.
 
     Parameters
     ----------
@@ -50,10 +50,10 @@ def in_turn(instance: IntervalInstance, allocate: Allocate, place: Place) -> Int
 def retry(
     instance: IntervalInstance, *, allocation: str = "optimus", placement: str = "optimus", step: float = 0.05
 ) -> IntervalSolution:
-    """Allocate within ever smaller capacities, and place, until no more jobs are paused than counting forces.
+    """Allocate within ever smaller capacities and place, until only jobs that cannot fit by count are paused.
 
-    What the allocator is told to share shrinks by `step` of every capacity each time, as long as the smallest
-    configurations fit. The solution with the lowest objective is returned, of equal ones the first.
+    The capacities given to the allocator shrink by `step` each time, as long as the smallest configurations fit. The
+    first solution with the lowest objective is returned.
 
     Parameters
     ----------
@@ -69,18 +69,18 @@ def retry(
     Raises
     ------
     InputError
-        If a method is unknown, exact, random, or for one job only, or the step is out of range.
+        If a method is unknown, exact, random, or limited to one job, or the step is out of range.
     """
     if not 0.01 <= step <= 1:
         raise InputError(f"retry: step must be from 0.01 to 1 (got {step:g})")
-    # of equal objectives min takes the first
+    # min returns the first of equal objectives
     return min(attempts(instance, allocation, placement, step), key=lambda found: instance.evaluate(found).objective)
 
 
 def attempts(
     instance: IntervalInstance, allocation: str, placement: str, step: float = 0.05
 ) -> Iterator[IntervalSolution]:
-    """Yield the solutions that `retry` chooses from, each as it is found.
+    """Yield the solutions that `retry` chooses from, in order.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def attempts(
 
 
 def _within(allocate: Allocate, part: float) -> Allocate:
-    """Return an allocation method that shares part of the capacities."""
+    """Return an allocation method that uses a fraction of the capacities."""
     return lambda shared: allocate(dataclasses.replace(shared, capacity=part * shared.capacity))
 
 
@@ -121,10 +121,10 @@ def _of_some(instance: IntervalInstance, jobs: list[int], allocate: Allocate) ->
 
 
 def admitted(instance: IntervalInstance) -> list[int]:
-    """Return the jobs whose smallest configurations fit into the cluster together.
+    """Return jobs whose smallest configurations fit into the cluster together.
 
-    All of them if they do. Else by the dominant share of the smallest configuration, ascending, ties to the lowest
-    index, each job that still fits.
+    These are all jobs if possible. Otherwise jobs are added while they fit, in ascending order of the dominant share
+    of their smallest configuration, ties to the lowest index.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def admitted(instance: IntervalInstance) -> list[int]:
     Returns
     -------
     list of int
-        Ascending.
+        Indices, ascending.
     """
     shared, smallest = instance.allocation, instance.smallest
     needs = smallest.ps[:, None] * shared.ps_demand + smallest.workers[:, None] * shared.worker_demand
@@ -151,7 +151,7 @@ def admitted(instance: IntervalInstance) -> list[int]:
 
 
 def pair(allocation: str, placement: str) -> Callable[..., IntervalSolution]:
-    """Return the method that allocates by one heuristic and places by another.
+    """Return the method that allocates with one heuristic and places with another.
 
     Parameters
     ----------
@@ -176,12 +176,12 @@ def pair(allocation: str, placement: str) -> Callable[..., IntervalSolution]:
 
 
 def split_options(first: Method, second: Method, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return which of the options belong to the first and which to the second method.
+    """Split options into those of the first and those of the second method.
 
     Parameters
     ----------
     first, second : Method
-        The methods; no option of one is named like one of the other, but for `seed`.
+        The methods; their option names are disjoint except for `seed`.
     options : dict of str to object
         Options of both.
     """
@@ -196,7 +196,7 @@ def _parameters(method: Method) -> dict[str, inspect.Parameter]:
 
 
 def signed(run: Callable[..., Any], methods: tuple[Method, Method]) -> Callable[..., Any]:
-    """Give a function that takes `**options` the options of two methods, so that they can stand in its name.
+    """Give a function that takes `**options` the signature of two methods, so that names can contain their options.
 
     Parameters
     ----------

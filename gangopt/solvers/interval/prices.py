@@ -1,4 +1,4 @@
-"""Bounds of `interval` that forget the servers: resource prices over the cluster, and allocation with all local."""
+"""Bounds of `interval` that ignore single servers: resource prices over the cluster, and all-local allocation."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ def priced(
 ) -> tuple[float | None, IntervalData]:
     r"""Return a bound from resource prices, and the choices that a solution better than a known one can make.
 
-    With prices :math:`\lambda^r \ge 0` for the cluster's capacities in sum,
+    With prices :math:`\lambda^r \ge 0` for the cluster's total capacities,
 
     .. math:: L = \sum_j \min_i (T_{ji} + \lambda \cdot d_{ji}) - \lambda \cdot C
 
-    is a bound on every solution that pauses no job (the others cost more), and one that makes choice i for job j costs
-    at least L plus what i costs above the minimum of its job. The prices are the dual of the linear relaxation; L is
-    computed from them, so it holds whatever the solver's tolerances are.
+    is a bound on every solution that pauses no job (the others cost more), and a solution with choice i for job j costs
+    at least L plus the excess of i over the minimum of its job. The prices are the dual of the linear relaxation; L is
+    computed from them, so it holds at any solver tolerance.
 
     Parameters
     ----------
     instance : IntervalInstance
         The interval.
     data : IntervalData
-        Its choices.
+        Choices of the instance.
     objective : float
-        Of the known solution; infinite without one.
+        Objective of the known solution; infinite without one.
     time_limit : float or None, optional
-        Seconds for the linear relaxation; prices that are not the best give a weaker bound that still holds.
+        Seconds for the linear relaxation; suboptimal prices give a weaker but valid bound.
     """
     if instance.fewest_paused or not all(data.choices):
         return None, data
@@ -59,7 +59,7 @@ def priced(
     least = np.full(len(data.choices), np.inf)
     np.minimum.at(least, owner, reduced)
     bound = float(least.sum() - price @ capacity)
-    # a rounding's worth below, so that the bound never exceeds the optimum; a solution that pauses a job costs more
+    # subtract the rounding error, so that the bound never exceeds the optimum; pausing a job costs more
     bound = min(bound - 1e-11 * abs(bound), instance.pause_cost)
     if objective >= instance.pause_cost:
         return bound, data
@@ -72,7 +72,7 @@ def priced(
 
 
 def _needs(data: IntervalData, flat: list[Choice]) -> FloatArray:
-    """Return what each choice takes in sum over the servers, in the counts of the placement's data, shape (n, R)."""
+    """Return the total use of each choice over all servers, in the units of the placement's data, shape (n, R)."""
     jobs = data.placement.jobs
     rows = [jobs[item.job].need((item.ps, item.workers)) for item in flat]
     return np.array(rows, dtype=float).reshape(len(flat), len(data.placement.resources))
@@ -86,7 +86,7 @@ def _prices(
     J: int,
     time_limit: float | None,
 ) -> FloatArray:
-    """Return the prices of the resources, seconds for one count of each, at least 0, shape (R,)."""
+    """Return the prices of the resources, seconds per unit, >= 0, shape (R,)."""
     from scipy.sparse import csr_matrix, vstack
 
     from gangopt.solvers.highs import LinearArrays, SolveSettings, solve_arrays
@@ -112,7 +112,7 @@ def _prices(
 def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | None:
     """Return the bound of the exact method of `allocation` on the jobs without any transfers.
 
-    No placement makes a job faster than that, and placed jobs stay within the capacities in sum.
+    No placement makes a job faster than that, and placed jobs stay within the total capacities.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def all_local_bound(instance: IntervalInstance, controls: Controls) -> float | N
     Returns
     -------
     float or None
-        Seconds; None where a job must be paused, or nothing was proven in time.
+        Seconds; None if a job must be paused, or nothing was proven in time.
     """
     from gangopt.base.errors import InfeasibleError
     from gangopt.solvers.allocation import exact as allocation
@@ -144,6 +144,6 @@ def _without_transfers(shared: AllocationInstance) -> AllocationInstance:
     mode = np.array(shared.mode)
     theta[mode == "async", 1] = 0.0
     theta[mode == "sync", 2] = 0.0
-    # an instance needs a speed that is finite; so small a time for a step changes no bound
+    # an instance must have finite speeds; a step time this small changes no bound
     theta[(mode != "table") & ~theta.any(axis=1), 0] = 1e-100
     return replace(shared, theta=theta)

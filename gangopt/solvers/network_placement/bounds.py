@@ -1,4 +1,4 @@
-"""Which machines matter, and levels below which no placement can exist, without any solver."""
+"""Relevant machines, and levels below which no placement exists, computed without a solver."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gangopt.solvers.network_placement.room import Room
 __all__ = ["Reduced", "lower_bound", "reduce_machines"]
 
 _SLACK = 1e-12
-"""Relative excess that a bound forgives itself, so that rounding never cuts off a placement."""
+"""Relative tolerance of a bound, so that rounding never cuts off a placement."""
 
 _MOST_SIZES = 256
-"""Maximum distinct sizes for which servers of at least this size are counted."""
+"""Maximum number of distinct sizes for which servers of at least that size are counted."""
 
 _MOST_STEPS = 2e8
-"""Maximum additions of one dynamic program; where W and the machines are many, fewer sizes are counted."""
+"""Maximum additions of one dynamic program; with large W or many machines, fewer sizes are counted."""
 
 
 _STRIDE = 64
-"""Machines between two looks at the clock."""
+"""Machines between two checks of the clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,21 +35,21 @@ class Reduced:
     Attributes
     ----------
     machines : ndarray
-        Indices in the instance, shape (n,).
+        Indices of the machines in the instance, shape (n,).
     traffic : ndarray
         t_i / M, shape (n,).
     most_workers : ndarray
         Workers that fit by GPUs and resources, at most W, shape (n,).
     sizes : ndarray
-        s_j / M from the largest to the least, shape (servers,).
+        s_j / M in descending order, shape (servers,).
     order : ndarray
         Parameter server of each entry of `sizes`.
     workers : int
-        W.
+        Number of workers W.
     background : float
         max_i t_i / M over all machines of the instance.
     scale : float
-        M, MiB.
+        Model size M, MiB.
     """
 
     machines: np.ndarray
@@ -66,16 +66,16 @@ def reduce_machines(instance: NetworkPlacementInstance, clock: Clock | None = No
     """Drop the machines that some optimal placement leaves empty.
 
     Machine a dominates b if a has no more traffic, no fewer GPUs and no less of any resource (of equal machines the one
-    of lower index dominates). If b hosts something and a nothing, what b hosts may move to a: T_a becomes at most what
-    T_b was, and T_b falls to t_b. A placement uses at most W + p machines, so a machine that W + p others dominate can
-    be left out.
+    with the lower index dominates). If b hosts tasks and a none, the tasks of b can move to a: T_a becomes at most the
+    former T_b, and T_b falls to t_b. A placement uses at most W + p machines, so a machine that W + p others dominate
+    can be dropped.
 
     Parameters
     ----------
     instance : NetworkPlacementInstance
         Machines and job.
     clock : Clock or None, optional
-        When to stop; machines that were not examined until then are kept.
+        Deadline; machines not examined by then are kept.
     """
     assert instance.free_capacity is not None
     assert instance.worker_demand is not None
@@ -101,10 +101,10 @@ def reduce_machines(instance: NetworkPlacementInstance, clock: Clock | None = No
 
 
 def _undominated(keys: np.ndarray, limit: int, clock: Clock) -> np.ndarray:
-    """Return which rows have fewer than `limit` earlier rows that are at least as large in every column.
+    """Return the rows with fewer than `limit` earlier rows that are at least as large in every column.
 
-    Rows that are left out need not be counted: whatever dominates them dominates what they dominate. The `limit`
-    largest numbers of each column tell most rows apart; only with several columns the others have to be counted.
+    Dropped rows need not be counted, since dominance is transitive. The `limit` largest numbers of each column decide
+    most rows; only with several columns must the others be counted.
     """
     kept = np.zeros(len(keys), dtype=bool)
     held = np.empty_like(keys)
@@ -134,9 +134,9 @@ def lower_bound(reduced: Reduced, highest: float, clock: Clock | None = None) ->
     reduced : Reduced
         Machines and job.
     highest : float
-        A level at which a placement is known, in model sizes.
+        Level of a known placement, in model sizes.
     clock : Clock or None, optional
-        When to stop; the bound reached until then holds.
+        Deadline; the bound reached by then is valid.
 
     Returns
     -------
@@ -179,8 +179,8 @@ def _largest_server(reduced: Reduced) -> float:
 class _Relaxation:
     """Necessary conditions for a level: enough room for the servers of at least each size, by number and by sum.
 
-    Both ask for worker counts w_i with sum w_i = W that maximise a sum over machines: of how many servers of at least
-    the size fit, or of the share of the model that they can make up, which is 0 where not even the size fits.
+    Both search for worker counts w_i with sum w_i = W that maximise a sum over machines: the number of servers of at
+    least the size that fit, or the share of the model that they can hold, which is 0 if no such server fits.
     """
 
     def __init__(self, reduced: Reduced, clock: Clock) -> None:
@@ -189,7 +189,7 @@ class _Relaxation:
         steps = reduced.workers * float((reduced.most_workers + 1).sum())
         most = int(np.clip(_MOST_STEPS / steps, 1, _MOST_SIZES))
         if len(distinct) > most:
-            # the last is kept: the least size stands for all servers together
+            # always keep the last: the smallest size represents all servers together
             distinct = distinct[np.linspace(len(distinct) - 1, 0, most).astype(int)[::-1]]
         self._least = distinct
         self._numbers = np.array([(reduced.sizes >= size).sum() for size in distinct], dtype=np.float64)

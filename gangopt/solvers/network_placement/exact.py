@@ -1,4 +1,4 @@
-"""Exact network placement: combinatorial bounds, packing rules, and level models for whatever they leave open."""
+"""Exact network placement: combinatorial bounds, packing rules, and level models for the remaining gap."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["exact"]
 
 _PROVEN = 4e-10
-"""Relative step below the incumbent at which nothing may fit: smaller than what counts as a proven optimum."""
+"""Relative step below the incumbent at which nothing may fit; smaller than the tolerance of a proven optimum."""
 
 _NARROW = 2e-6
-"""Relative gap below which a fixed level could not be told from the incumbent, so that the window is minimised over."""
+"""Relative gap below which a fixed level is too close to the incumbent, so that the load is minimised instead."""
 
 _HALVINGS = 50
 
@@ -38,17 +38,17 @@ _TOLERANCES = {"mip_feasibility_tolerance": 1e-9, "primal_feasibility_tolerance"
 def exact(
     instance: NetworkPlacementInstance, controls: Controls, *, search: Literal["window", "bisection"] = "window"
 ) -> Outcome:
-    """Place the job so that the largest load is least, with proof.
+    """Minimise the largest load over all placements of the job, and prove the optimum.
 
     Machines that some optimum leaves empty are dropped. Relaxations solved by dynamic programming give the lower bound;
-    packing rules, bisected over the level, and exchanges give the incumbent. Where the two do not meet, formulation `level`
-    is built once on the machines left, and its levels are moved by changing its parameters:
+    packing rules, bisected over the level, and exchanges give the incumbent. If they do not meet, formulation `level`
+    is built once on the remaining machines, and its levels are moved by changing its parameters:
 
-    - `window` minimises T between bound and incumbent, then asks for anything below the new incumbent;
-    - `bisection` fixes T midway and packs, again and again, and minimises over the last millionths.
+    - `window` minimises T between bound and incumbent, then searches below the new incumbent;
+    - `bisection` repeatedly fixes T midway and packs, and minimises over the last millionths.
 
-    Both end when nothing fits below (1 - 4e-10) times the incumbent, or earlier at the relative gap asked for. Where
-    the solver's tolerances hide the last of the gap, the termination is `completed`, with the bound that was proven.
+    Both end when nothing fits below (1 - 4e-10) times the incumbent, or at the requested relative gap. If the solver's
+    tolerances hide the rest of the gap, the termination is `completed`, with the proven bound.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def exact(
     Raises
     ------
     InfeasibleError
-        If GPUs or resources do not suffice; the message names the rule.
+        If GPUs or resources do not suffice; the message names the constraint.
     """
     run = _Run(instance, controls)
     termination: Termination = "optimal"
@@ -79,7 +79,7 @@ def exact(
 
 
 class _Run(Incumbent):
-    """One call: the incumbent, the bound, and what was used to find them; levels in MiB per iteration."""
+    """State of one call; levels are in MiB per iteration."""
 
     def __init__(self, instance: NetworkPlacementInstance, controls: Controls) -> None:
         super().__init__(instance, controls, bound=float(instance.traffic.max()))
@@ -91,13 +91,13 @@ class _Run(Incumbent):
         self.offer(controls.start)
 
     def closed(self) -> bool:
-        """Return whether the gap asked for, or that of a proven optimum, is reached."""
+        """Return whether the requested gap, or that of a proven optimum, is reached."""
         return self.proven(2 * _PROVEN)
 
     def combinatorial(self) -> None:
         """Bound, pack at levels between bound and incumbent, and exchange."""
         reduced, scale = self.reduced, self.reduced.scale
-        # a rule that takes next to no time, so that there is something to return whatever the limit is
+        # a rule that takes almost no time, so that there is a solution at any time limit
         with contextlib.suppress(NoSolutionError):
             self.offer(greedy_load(self.instance))
         highest = reduced.background + reduced.workers
@@ -189,16 +189,16 @@ class _Run(Incumbent):
             if not self.instance.check(solution):
                 self.offer(solution)
         if solved.bound is not None and lowest < highest:
-            # the model only knows levels up to `highest`; above it the bound says nothing
+            # the model only covers levels up to `highest`, so its bound proves nothing above
             self.offer(bound=min(solved.bound, highest))
         if solved.termination == "optimal":
             return None
         return solved.termination, solved.message
 
     def _rejects_the_known(self, model: Pyomo, lowest: float, settings: SolveSettings) -> bool:
-        """Return whether HiGHS calls the model infeasible with the known placement in it, too.
+        """Return whether HiGHS also reports the model infeasible when it contains the known placement.
 
-        Where levels are too low for the known placement nothing else can contradict the claim that none is left.
+        At levels too low for the known placement, nothing else can contradict a claim of infeasibility.
         """
         from gangopt.formulations.network_placement import level, set_levels
         from gangopt.solvers.highs import solve_model
@@ -217,6 +217,6 @@ class _Run(Incumbent):
         return solved.termination == "infeasible"
 
     def outcome(self, termination: Termination, reason: str | None) -> Outcome:
-        """Return what was found."""
+        """Return the Outcome of the call."""
         self.metrics = {"level_models": self.models, "machines_modelled": len(self.reduced.machines)}
         return self.concluded(termination, reason, "level" if self.models else "combinatorial")

@@ -1,4 +1,4 @@
-"""Published and plain rules that place a job's workers and parameter servers."""
+"""Published and simple rules that place a job's workers and parameter servers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gangopt.solvers.network_placement.room import Room, require_gpus
 __all__ = ["LIMIT", "consolidate", "greedy_load", "packlimit", "random"]
 
 LIMIT = 0.378
-"""PACKLIMIT by default: midway between 0.146 and 0.610, the skews that part the ten published networks."""
+"""Default PACKLIMIT: midway between 0.146 and 0.610, the skews that separate the ten published networks."""
 
 
 def packlimit(instance: NetworkPlacementInstance, *, limit: float = LIMIT) -> NetworkPlacementSolution:
-    """Tiresias's rule: a job whose skew exceeds the limit goes to the fewest machines, any other is spread.
+    """Apply Tiresias's rule: consolidate a job whose skew exceeds the limit, and spread any other.
 
     Spread: machines with the fewest free GPUs first (at least one, ties to the lowest index), each filled before the
     next, so that leftovers are used up and whole machines stay free. Parameter server j joins the host of worker
@@ -35,7 +35,7 @@ def packlimit(instance: NetworkPlacementInstance, *, limit: float = LIMIT) -> Ne
     InfeasibleError
         If fewer GPUs are free than the job has workers.
     NoSolutionError
-        If this rule runs out of a further resource.
+        If this rule exhausts another resource.
 
     References
     ----------
@@ -67,7 +67,7 @@ def consolidate(instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
 
 
 def random(instance: NetworkPlacementInstance, *, seed: int = 0) -> NetworkPlacementSolution:
-    """Every worker takes a free GPU drawn at random, and parameter servers go round robin with the workers.
+    """Place every worker on a random free GPU, and parameter servers round robin with the workers.
 
     Parameters
     ----------
@@ -85,17 +85,17 @@ def random(instance: NetworkPlacementInstance, *, seed: int = 0) -> NetworkPlace
     room = Room(instance).worker_room()
     if room.sum() < instance.workers:
         raise _no_room(instance, "workers", int(room.sum()), instance.workers)
-    # a draw without replacement from the free GPUs, of which only the count on each machine matters
+    # draw without replacement from the free GPUs; only the count on each machine matters
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(room, instance.workers, method="count")
     order = np.flatnonzero(drawn)
     return _round_robin(instance, [(int(i), int(drawn[i])) for i in order])
 
 
 def greedy_load(instance: NetworkPlacementInstance) -> NetworkPlacementSolution:
-    """Each task to the machine whose load is least afterwards: parameter servers by falling size, then the workers.
+    """Place each task where the resulting load is smallest: parameter servers in descending size, then workers.
 
-    While parameter servers are placed no worker is, so machine i would get T_i = t_i + W S_i. A worker adds
-    M - 2 S_i. Ties go to the lowest index.
+    Parameter servers are placed before any worker, so machine i gets T_i = t_i + W S_i. A worker adds M - 2 S_i. Ties
+    go to the lowest index.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _least_load_workers(instance: NetworkPlacementInstance, hosted: np.ndarray, 
 
 
 def _filled(instance: NetworkPlacementInstance, *, descending: bool) -> NetworkPlacementSolution:
-    """Fill machines by room, ties to the lowest index; the last by best fit if the order is descending."""
+    """Fill machines in order of room, ties to the lowest index; in descending order, choose the last by best fit."""
     require_gpus(instance)
     room = Room(instance).worker_room()
     order = np.argsort(-room if descending else room, kind="stable")
@@ -165,7 +165,7 @@ def _filled(instance: NetworkPlacementInstance, *, descending: bool) -> NetworkP
 
 
 def _round_robin(instance: NetworkPlacementInstance, filled: list[tuple[int, int]]) -> NetworkPlacementSolution:
-    """Put parameter server j with worker j mod W; where a resource is used up, with the next worker that has room."""
+    """Put parameter server j with worker j mod W, or with the next worker that has room for it."""
     workers = np.zeros(len(instance.machines), dtype=np.int64)
     hosts_of_workers: list[int] = []
     for i, count in filled:

@@ -1,4 +1,4 @@
-"""Exchanges that lower the largest load of a placement."""
+"""Local search that lowers the largest load of a placement."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from gangopt.solvers.network_placement.packing import Packer, Packing
 __all__ = ["improve"]
 
 _TRIES = 4000
-"""Exchanges tried in one call: a count, not a time, so that the answer does not depend on the machine's speed."""
+"""Exchanges tried in one call: a count, not a time, so that results are reproducible."""
 
 _TARGETS = 50
 """Least loaded machines to which a server is moved."""
 
 
 def improve(packer: Packer, reduced: Reduced, best: Packing, low: float, seed: int = 0) -> Packing:
-    """Move or swap servers of the most loaded machine while that lowers the largest load; then disturb and repeat.
+    """Move or swap servers of the most loaded machine while that lowers the largest load; then perturb and repeat.
 
-    After every exchange the worker counts are the best ones for the new hosts. A disturbance moves three servers to
-    machines drawn with the seed.
+    After every exchange the worker counts are optimal for the new hosts. A perturbation moves three servers to random
+    machines.
 
     Parameters
     ----------
     packer : Packer
-        Worker counts for given hosts; where its clock expires, this ends with what it has.
+        Worker counts for given hosts; if its clock expires, the search ends with the best placement so far.
     reduced : Reduced
         Machines and job.
     best : Packing
         The placement to improve.
     low : float
-        A level that cannot be beaten, in model sizes.
+        A lower bound, in model sizes.
     seed : int, optional
-        Of the disturbances.
+        Seed of the perturbations.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def improve(packer: Packer, reduced: Reduced, best: Packing, low: float, seed: i
 
 
 class _Search:
-    """Counts the exchanges that are tried, and keeps the best placement of all."""
+    """Count the exchanges tried, and keep the best placement."""
 
     def __init__(self, packer: Packer, reduced: Reduced, best: Packing, low: float) -> None:
         self._packer, self._reduced, self._low = packer, reduced, low
@@ -67,11 +67,11 @@ class _Search:
         self.best = best
 
     def goes_on(self) -> bool:
-        """Return whether tries are left."""
+        """Return whether more exchanges may be tried."""
         return self._tries < _TRIES
 
     def evaluated(self, hosts: np.ndarray) -> Packing | None:
-        """Return the best placement with these hosts and count the try."""
+        """Return the best placement with these hosts, and count the exchange."""
         self._tries += 1
         found = self._packer.with_best_workers(hosts)
         if found is not None and found.level < self.best.level:
@@ -79,7 +79,7 @@ class _Search:
         return found
 
     def descend(self, current: Packing) -> None:
-        """Exchange until nothing gets better."""
+        """Exchange until no exchange improves the placement."""
         while current.level > self._low and self.goes_on():
             found = self._step(current)
             if found is None:
@@ -104,7 +104,7 @@ class _Search:
         worst = int(np.argmax(loads))
         for server in np.flatnonzero(current.hosts == worst).tolist():
             size = float(reduced.sizes[server])
-            # up to half a model, a machine's load is least without workers: what is too much then needs no try
+            # with at most half a model, a machine's load is smallest without workers: skip if even that is too much
             least = reduced.traffic + reduced.workers * (held + size)
             open_to = (least < current.level) | (held + size > 0.5)
             open_to[worst] = False

@@ -1,4 +1,4 @@
-"""Placements at or below a level by packing rules, and the best worker counts for given hosts."""
+"""Packing rules for placements at or below a level, and the best worker counts for given hosts."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from gangopt.solvers.network_placement.bounds import Reduced
 __all__ = ["RULES", "Packer", "Packing", "require_room"]
 
 RULES = ("loss", "fit", "spread")
-"""Least loss of room for workers; best fit; most room left."""
+"""Packing rules: smallest loss of room for workers; best fit; most room left."""
 
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Where the servers are, and how many workers each machine gets; positions are those of `Reduced`.
+    """Hosts of the servers and workers of each machine; positions are those of `Reduced`.
 
     Attributes
     ----------
     hosts : ndarray
-        Machine of each server, servers by falling size.
+        Machine of each server, servers in descending size.
     workers : ndarray
         Workers of each machine.
     level : float
@@ -50,7 +50,7 @@ class Packing:
 
 
 class Packer:
-    """Packs servers at a level so that enough room for the workers is left.
+    """Pack servers at a level such that enough room for the workers remains.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Packer:
         self._worker, self._ps = instance.worker_demand, instance.ps_demand
 
     def pack(self, level: float, rule: str) -> Packing | None:
-        """Place the largest server left where the rule says, then the workers; None if something does not fit.
+        """Place servers in descending size by a rule, then the workers; return None if something does not fit.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class Packer:
         return self.with_best_workers(hosts)
 
     def _range(self, room: np.ndarray, held: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and most workers of each machine that keep T_i at the level; most < least: none does."""
+        """Return the minimum and maximum workers of each machine that keep T_i at the level; none if max < min."""
         limit = self._worker_room(count)
         slope = 1 - 2 * held
         rest = room - self._reduced.workers * held
@@ -136,15 +136,15 @@ class Packer:
         return limit
 
     def with_best_workers(self, hosts: np.ndarray) -> Packing | None:
-        """Return the placement of least largest load among those with these hosts, or None if there is none.
+        """Return the placement with these hosts and the smallest largest load, or None if there is none.
 
-        T_i = t_i + W S_i + w_i (M - 2 S_i): where it does not fall with w_i, workers one by one where the load is least
-        afterwards are best; at most one machine has S_i > M / 2, and there every count is tried.
+        T_i = t_i + W S_i + w_i (M - 2 S_i). Unless it falls with w_i, it is optimal to place workers one by one where
+        the resulting load is smallest; at most one machine has S_i > M / 2, and there every count is tried.
 
         Parameters
         ----------
         hosts : ndarray
-            Machine of each server, servers by falling size.
+            Machine of each server, servers in descending size.
         """
         reduced = self._reduced
         held = np.bincount(hosts, reduced.sizes, minlength=len(reduced.traffic))
@@ -189,12 +189,12 @@ class Packer:
 
 
 def require_room(instance: NetworkPlacementInstance, reduced: Reduced) -> None:
-    """Refuse a job whose workers cannot all be placed, whatever the loads.
+    """Reject a job whose workers cannot all be placed at any load.
 
     Raises
     ------
     InfeasibleError
-        With the rule that cannot hold and both numbers.
+        The message names the violated constraint and both numbers.
     """
     from gangopt.solvers.network_placement.room import Room, require_gpus
 

@@ -1,4 +1,4 @@
-"""What machines still hold of a job: GPUs and further resources, counted in whole tasks."""
+"""Room of machines for the tasks of a job: GPUs and further resources, in whole tasks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Room", "require_gpus"]
 
 
 def require_gpus(instance: NetworkPlacementInstance) -> None:
-    """Refuse a job that needs more GPUs than are free.
+    """Reject a job that requires more GPUs than are free.
 
     Raises
     ------
     InfeasibleError
-        With both numbers.
+        The message has both numbers.
     """
     free = int(instance.free_gpus.sum())
     if free < instance.workers:
@@ -50,11 +50,11 @@ class Room:
         return bool((self._use[machine] + self._ps <= self._limits[machine]).all())
 
     def add_ps(self, machine: int) -> None:
-        """Take what one parameter server needs."""
+        """Reserve the resources of one parameter server."""
         self._use[machine] += self._ps
 
     def worker_room(self) -> np.ndarray:
-        """Return how many workers each machine has room for, GPUs included; shape (machines,)."""
+        """Return the number of workers that fit on each machine, shape (machines,)."""
         room = self._gpus
         for r in np.flatnonzero(self._worker):
             rest = np.floor((self._limits[:, r] - self._use[:, r]) / self._worker[r])

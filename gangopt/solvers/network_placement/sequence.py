@@ -1,4 +1,4 @@
-"""Jobs that arrive one by one on a cluster, each placed by one method, with GPUs and traffic carried along."""
+"""Sequences of jobs that arrive one by one on a cluster, placed by one method with GPUs and traffic carried over."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class NetworkJob:
     name : str
         Name of the job.
     arrival : float
-        When it asks to be placed, s.
+        Time at which it is to be placed, s.
     departure : float
-        When it gives back its GPUs and its traffic ends, s; infinite if it stays.
+        Time at which it frees its GPUs and its traffic ends, s; infinite if it stays.
     workers : int
-        W.
+        Number of workers W.
     ps_sizes : tuple of float
         Size of each parameter server, MiB.
     skew : float or None
-        Largest tensor over model size, None for largest server over model size.
+        Largest tensor over model size; None means largest server over model size.
     """
 
     name: str
@@ -72,27 +72,26 @@ class NetworkJob:
 
 @dataclass(frozen=True)
 class Placed:
-    """One arrival.
+    """Result of one arrival.
 
     Attributes
     ----------
     job : str
         Name of the job.
     arrival : float
-        S.
+        Arrival time, s.
     solution : NetworkPlacementSolution or None
-        Where it runs, None if it was turned away.
+        Placement, None if the job was rejected.
     largest_load : float
-        Of all machines just after the arrival, MiB per iteration.
+        Largest load of all machines just after the arrival, MiB per iteration.
     own_load : float or None
-        max_i T_i over the machines that host a task of the job, MiB per iteration; None if turned away.
+        max_i T_i over the machines that host a task of the job, MiB per iteration; None if rejected.
     bound : float or None
-        Largest load that no placement of this job, with the others as they are, can undercut; None if not asked
-        for.
+        Lower bound on the largest load for any placement of this job among the present ones; None if not requested.
     machines_used, cross_machine_traffic : int or None or float or None
-        Of the job, MiB per iteration; None if turned away.
+        Machines and traffic of the job, MiB per iteration; None if rejected.
     reason : str or None
-        Why it was turned away, or None.
+        Why it was rejected, or None.
     """
 
     job: str
@@ -108,7 +107,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class NetworkSequence:
-    """What one method made of a sequence.
+    """Placements of a sequence by one method.
 
     Attributes
     ----------
@@ -133,7 +132,7 @@ class NetworkSequence:
 
     @property
     def turned_away(self) -> int:
-        """Number of jobs for which there was no room."""
+        """Number of rejected jobs."""
         return sum(item.solution is None for item in self.placed)
 
 
@@ -147,25 +146,25 @@ def place_sequence(
     rel_gap: float = 0.0,
     seed: int = 0,
 ) -> NetworkSequence:
-    """Place jobs in the order of their arrivals by one method; departures come before arrivals of the same time.
+    """Place jobs in order of arrival with one method; departures precede arrivals at the same time.
 
-    A placed job adds w_i (M - S_i) + S_i (W - w_i) to the traffic of machine i and takes w_i of its GPUs until it
-    departs. A job for which the method finds no room is turned away and not tried again.
+    A placed job adds w_i (M - S_i) + S_i (W - w_i) to the traffic of machine i and occupies w_i of its GPUs until it
+    departs. A job for which the method finds no room is rejected and not retried.
 
     Parameters
     ----------
     cluster : Cluster
         Machines with GPUs, all free and without traffic at first.
     jobs : sequence of NetworkJob
-        The jobs; arrivals at one time are taken in this order.
+        The jobs; simultaneous arrivals are placed in this order.
     method : str
         A method of `network_placement`, e.g. `packlimit?limit=0.3` or `exact`.
     bounds : bool, optional
-        Also prove, after the method's own past, how low the largest load could be kept at each arrival.
+        Also prove a lower bound on the largest load at each arrival, given the method's earlier placements.
     time_limit, rel_gap : float or None or float, optional
-        Of every exact solve.
+        Limits of every exact solve.
     seed : int, optional
-        Of the first arrival; every arrival adds 1.
+        Seed of the first arrival; every arrival adds 1.
 
     Raises
     ------
@@ -195,11 +194,11 @@ def compare_sequences(
     rel_gap: float = 1e-6,
     seed: int = 0,
 ) -> tuple[NetworkSequence, ...]:
-    """Place one sequence by several methods, each with its own past.
+    """Place one sequence with several methods independently.
 
-    `exact` is best at every arrival for the past it has made itself; over a whole sequence it is a policy like any
-    other and may lose: no method knows the jobs to come, and the largest load alone says nothing of the GPUs and the
-    traffic that a placement leaves behind.
+    `exact` is optimal at every arrival given its own earlier placements. Over a whole sequence it is a policy like any
+    other and may lose: no method knows the jobs to come, and the largest load ignores the GPUs and traffic that a
+    placement leaves behind.
 
     Parameters
     ----------
@@ -285,7 +284,7 @@ class _State:
             self._free = self._free + heapq.heappop(self._running)[2]
 
     def traffic(self) -> np.ndarray:
-        """Return the sum over the running jobs, added anew so that departures leave no rounding behind."""
+        """Return the sum over the running jobs, recomputed so that departures leave no rounding error."""
         ordered = sorted(self._running, key=lambda item: item[1])
         return np.sum([item[3] for item in ordered], axis=0) if ordered else np.zeros(len(self._machines))
 
@@ -309,7 +308,7 @@ class _State:
         solution = result.solution
         loads = machine_loads(instance, solution)
         workers = np.array(solution.workers, dtype=np.int64)
-        # the job's own load, apart from that of the others, is what its departure takes away
+        # store the job's own load, which its departure removes
         alone = machine_loads(dataclasses.replace(instance, traffic=np.zeros(len(workers))), solution)
         self._free = self._free - workers
         heapq.heappush(self._running, (job.departure, self._started, workers, alone))

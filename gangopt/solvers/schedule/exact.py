@@ -1,4 +1,4 @@
-"""Exact schedules: the best of the policies, bounds by prices of GPU seconds, and one form for what they leave open."""
+"""Exact schedules: the best policy, bounds by prices of GPU seconds, and one formulation for the remaining gap."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _POLICIES = ("srsf", "srtf", "sf", "fifo")
 """Methods whose best schedule is the first incumbent. Policies are replayed a floor above: the record names them."""
 
 _PROVEN = 4e-10
-"""Relative gap that counts as none."""
+"""Relative gap that counts as zero."""
 
 _EVENT_JOBS = 12
-"""Maximum jobs for which formulation `event` is tried: the sets that can run at once double with each job."""
+"""Maximum jobs for formulation `event`: the number of sets that can run together doubles with each job."""
 
 _SLOTTED_COLUMNS = 60_000
-"""Maximum columns of formulation `slotted` that are tried."""
+"""Maximum columns for formulation `slotted`."""
 
 
 def exact(
     instance: ScheduleInstance, controls: Controls, *, search: Literal["auto", "event", "slotted", "none"] = "auto"
 ) -> Outcome:
-    """Return the schedule of least mean completion time, with its proof as far as it goes.
+    """Minimise the mean completion time, and prove the optimum as far as possible.
 
-    The best schedule of four policies is the incumbent, the best bound of `jct_bound` the first proof. Where they do
-    not meet, one form closes the gap from the incumbent on: `slotted` with a slot and at most 60,000 columns, else
-    `event` up to 12 jobs. Larger instances end as completed, with the proven gap.
+    The best schedule of four policies is the incumbent, and the best bound of `jct_bound` the first bound. If they do
+    not meet, one formulation closes the gap: `slotted` with a slot and at most 60,000 columns, else `event` for up to
+    12 jobs. Larger instances end as completed, with the proven gap.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def exact(
     controls : Controls
         Settings of the call.
     search : {'auto', 'event', 'slotted', 'none'}, optional
-        The form that closes the gap; `none` stops at the bounds.
+        The formulation that closes the gap; `none` stops after the bounds.
 
     Raises
     ------
     InputError
-        If `slotted` is asked for and the instance has no slot.
+        If `slotted` is requested and the instance has no slot.
     ModelTooLargeError
-        If the form that is asked for is too large.
+        If the requested formulation is too large.
     """
     run = _Run(instance, controls)
     termination: Termination = "optimal"
@@ -67,7 +67,7 @@ def exact(
 
 
 class _Run:
-    """One call: the incumbent, the bound, and what was used to find them; mean completion times in s."""
+    """State of one call: incumbent, bound and solver; mean completion times are in s."""
 
     def __init__(self, instance: ScheduleInstance, controls: Controls) -> None:
         self.instance, self.controls = instance, controls
@@ -84,14 +84,14 @@ class _Run:
             self.offer(controls.start)
 
     def offer(self, solution: ScheduleSolution) -> None:
-        """Take a feasible solution if it is better than the incumbent."""
+        """Keep a feasible solution if it is better than the incumbent."""
         value = self.instance.evaluate(solution).objective
         if value < self.objective:
             self.solution, self.objective = solution, value
             self._report()
 
     def raise_bound(self, bound: float) -> None:
-        """Take a bound if it is better than the present one."""
+        """Keep a bound if it is better than the current one."""
         if self.bound is None or bound > self.bound:
             self.bound = bound
             self._report()
@@ -101,15 +101,14 @@ class _Run:
         self.controls.note(self.trajectory, objective, self.bound)
 
     def closed(self) -> bool:
-        """Return whether the gap asked for, or that of a proven optimum, is reached."""
+        """Return whether the requested gap, or that of a proven optimum, is reached."""
         if self.bound is None or self.solution is None:
             return False
         return self.objective - self.bound <= max(self.controls.rel_gap, _PROVEN) * self.bound
 
     def policies(self) -> None:
-        """Offer what the policies make, the first one whatever the time limit is."""
-        methods = problems["schedule"].methods
-        for name in _POLICIES:
+        """Offer the schedules of the policies, the first one at any time limit."""
+        for policy in _POLICIES:
             if self.solution is not None and self.controls.remaining() == 0:
                 raise OutOfTime("time limit reached before every policy was replayed")
             try:
@@ -118,10 +117,10 @@ class _Run:
                 continue
 
     def bounds(self) -> None:
-        """Take the best bound that prices prove, in a fixed number of steps unless the time limit ends them.
+        """Keep the best bound that prices prove, in a fixed number of steps unless the time limit ends them.
 
-        No share of the time is kept for the form that follows: the steps take seconds where there is one, and a share
-        would make the bound depend on how busy the machine is.
+        No time is reserved for the formulation that follows: on instances small enough for one the steps take seconds,
+        and a reserve would make the bound depend on the load of the machine.
         """
         instance = self.instance
         self.by_prices = jct_bound(
@@ -132,12 +131,12 @@ class _Run:
             weight=instance.weights,
             time_limit=self.controls.remaining(),
         )
-        # the checker subtracts arrivals from completion times that are rounded as numbers of their size
+        # the checker subtracts arrivals from completion times, whose rounding error grows with their size
         latest = float((instance.arrival + instance.duration).max())
         self.raise_bound(max(0.0, self.by_prices.mean - ROUNDING * latest))
 
     def close(self, search: str) -> tuple[Termination, str | None]:
-        """Solve one form from the incumbent on; return why it stopped and, if early, a reason."""
+        """Solve one formulation from the incumbent; return why it stopped and, if early, a reason."""
         form = self._form(search)
         if form is None:
             return (
@@ -184,11 +183,11 @@ class _Run:
             return "optimal", None
         if solved.termination == "optimal":
             return "completed", "the solver's tolerances do not resolve the rest of the gap"
-        # the schedule and the bound hold whatever the solver says of itself
+        # schedule and bound are valid whatever status the solver reports
         return "completed" if solved.termination == "error" else solved.termination, solved.message
 
     def outcome(self, termination: Termination, reason: str | None) -> Outcome:
-        """Return what was found."""
+        """Return the Outcome of the call."""
         proven = {} if self.by_prices is None else self.by_prices.bounds
         return Outcome(
             termination=termination,

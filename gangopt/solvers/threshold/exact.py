@@ -1,4 +1,4 @@
-"""The rule of least weighted errors: one feature by a scan of its cuts, several by formulation `linear`."""
+"""Exact rule of minimum weighted errors: a scan of cuts for one feature, formulation `linear` for several."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = ["duplicates_bound", "exact", "widest_margin"]
 def exact(instance: ThresholdInstance, controls: Controls) -> Outcome:
     """Minimise the weighted errors and prove it.
 
-    One feature: jobs are sorted and every cut that can be best is scored from cumulative sums; ties by `best_cut`.
-    Several: jobs of equal features but different class bound the errors from below; if the best cut of one feature or a
-    perceptron meets that bound it is returned, else HiGHS solves formulation `linear`, and the threshold and weights are then
-    moved to the widest margin to the jobs that the model tells apart.
+    With one feature, jobs are sorted and every candidate cut is scored from cumulative sums; ties as in `best_cut`. With
+    several, jobs with equal features but different classes bound the errors from below. If the best cut of one feature
+    or a perceptron meets that bound, it is returned. Otherwise HiGHS solves formulation `linear`, and threshold and
+    weights are then moved to the widest margin to the jobs that the model separates.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def exact(instance: ThresholdInstance, controls: Controls) -> Outcome:
 
 
 def _epochs(instance: ThresholdInstance) -> int:
-    """Return passes of the perceptron: up to 50, fewer on histories of more than 20,000 jobs."""
+    """Return the passes of the perceptron: up to 50, fewer on histories of more than 20,000 jobs."""
     return max(1, min(50, 1_000_000 // len(instance.jobs)))
 
 
@@ -58,12 +58,12 @@ def _given(controls: Controls) -> list[ThresholdSolution]:
 
 
 def _least(instance: ThresholdInstance, solutions: list[ThresholdSolution]) -> ThresholdSolution:
-    """Return the first solution of fewest errors."""
+    """Return the first solution with the fewest errors."""
     return min(solutions, key=lambda item: instance.evaluate(item).objective)
 
 
 def duplicates_bound(instance: ThresholdInstance) -> float:
-    """Return the weighted errors that no rule avoids: of jobs with equal features the lighter class is lost.
+    """Return the weighted errors that no rule avoids: among jobs with equal features, the lighter class.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def duplicates_bound(instance: ThresholdInstance) -> float:
     Returns
     -------
     float
-        In weighted errors.
+        Weighted errors.
     """
     _, group = np.unique(instance.values, axis=0, return_inverse=True)
     group = group.reshape(-1)
@@ -117,7 +117,7 @@ def _by_linear(instance: ThresholdInstance, controls: Controls, start: Threshold
 
 
 def _polished(instance: ThresholdInstance, kept: np.ndarray, controls: Controls) -> list[ThresholdSolution]:
-    """Return the rule of widest margin; none where no job is kept or time is too short for it."""
+    """Return the rule of widest margin; none if no job is kept or time is too short."""
     if not kept.any():
         return []
     try:
@@ -128,10 +128,10 @@ def _polished(instance: ThresholdInstance, kept: np.ndarray, controls: Controls)
 
 
 def _safe_bound(instance: ThresholdInstance, solver: float | None, combinatorial: float, objective: float) -> float:
-    """Return the better bound, with what integrality tolerances can hide made good.
+    """Return the better bound, corrected for integrality tolerances.
 
-    A bound within 1e-7 of all weights below the objective is the objective: binaries are good to 1e-9 each. Whole
-    weights sum to integers.
+    A bound within 1e-7 of the total weight below the objective equals the objective, since binaries are accurate to
+    1e-9 each. Integer weights sum to integers.
     """
     slack = 1e-7 * float(instance.job_weights.sum())
     bound = max(combinatorial, -math.inf if solver is None else solver)
@@ -141,21 +141,21 @@ def _safe_bound(instance: ThresholdInstance, solver: float | None, combinatorial
 
 
 def widest_margin(instance: ThresholdInstance, kept: np.ndarray, time_limit: float | None = None) -> ThresholdSolution:
-    """Return the rule of widest margin to the jobs that are to be told apart, by a linear program.
+    """Return the rule of widest margin to the jobs to separate, by a linear program.
 
     Parameters
     ----------
     instance : ThresholdInstance
         The history.
     kept : ndarray
-        Which jobs a rule exists for that tells them apart by `MARGIN`, shape (n,).
+        Jobs to separate, shape (n,); some rule must separate them by `MARGIN`.
     time_limit : float or None, optional
         Seconds for the solver, None for no limit.
 
     Returns
     -------
     ThresholdSolution
-        At least the margin away from each of them, weights times ranges at most 1.
+        At least the margin away from each of them, with weights times ranges at most 1.
 
     Raises
     ------

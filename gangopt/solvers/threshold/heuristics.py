@@ -1,4 +1,4 @@
-"""Plain rules that learn a threshold or a linear classifier from a history."""
+"""Simple rules that learn a threshold or a linear classifier from a history."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["class_means", "perceptron", "single_cut"]
 def class_means(instance: ThresholdInstance) -> ThresholdSolution:
     """Cut midway between the mean of the sensitive jobs and that of the others.
 
-    With several features, divided by their ranges: the weights are the difference of the two weighted means, and the
-    threshold lies at their midpoint. If there is one class only, or the means are equal, every job is called what most
-    of the weight is (ties: not sensitive).
+    Several features are divided by their ranges; the weights are the difference of the two weighted means, and the
+    threshold is at their midpoint. If there is only one class, or the means are equal, every job gets the class with
+    more weight (ties: not sensitive).
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def class_means(instance: ThresholdInstance) -> ThresholdSolution:
     scaled = instance.values / instance.ranges
     upper = np.average(scaled[sensitive], axis=0, weights=weights[sensitive])
     lower = np.average(scaled[~sensitive], axis=0, weights=weights[~sensitive])
-    # means of equal numbers differ by rounding, which a feature of large numbers makes a direction
+    # means of equal numbers differ by rounding, which would become a direction for features with large numbers
     direction = np.where(instance.varies, upper - lower, 0.0)
     largest = float(np.abs(direction).max())
     if largest == 0:
@@ -42,7 +42,7 @@ def class_means(instance: ThresholdInstance) -> ThresholdSolution:
 
 
 def single_cut(instance: ThresholdInstance) -> ThresholdSolution:
-    """Cut the one feature, at the one place, that misclassifies least; see `best_cut` for the ties.
+    """Cut one feature where the weighted errors are smallest; see `best_cut` for ties.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def single_cut(instance: ThresholdInstance) -> ThresholdSolution:
 
 
 def perceptron(instance: ThresholdInstance, *, epochs: int = 50, seed: int = 0) -> ThresholdSolution:
-    """Keep the best rule that a perceptron passes through (the pocket algorithm).
+    """Return the best rule that a perceptron visits (pocket algorithm).
 
-    Features are centred and divided by their ranges. Jobs come in a random order in every epoch; each job on the wrong
-    side moves the rule towards itself by its weight over the largest weight. The rule is judged after every epoch, and
-    the first of the best is returned; before the first epoch it is the midpoint of the class means.
+    Features are centred and divided by their ranges. Every epoch visits the jobs in random order; each misclassified
+    job moves the rule towards itself by its weight over the largest weight. The rule is evaluated after every epoch,
+    and the first best one is returned; it starts at the midpoint of the class means.
 
     Parameters
     ----------
