@@ -1,4 +1,4 @@
-"""Assignments of equal requests on every server, with as many cuts as that takes."""
+"""Assignments with equal numbers of requests on every server, at the price of cuts."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["even_split", "level_counts"]
 
 
 def level_counts(instance: ParametersInstance, requests: int | None) -> list[ParametersSolution]:
-    """Deal blocks, and as few further parts as make the requests a multiple of p, to the servers in turn.
+    """Deal blocks to the servers in turn, with the fewest further parts that make the requests a multiple of p.
 
-    The further parts are one parameter each, taken from the first blocks that are large enough.
+    The further parts have one parameter each and come from the first blocks that are large enough.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def level_counts(instance: ParametersInstance, requests: int | None) -> list[Par
     Returns
     -------
     list of ParametersSolution
-        One, of request difference 0; none if no multiple of p can be reached.
+        One assignment of request difference 0; none if no multiple of p can be reached.
     """
     sizes = instance.sizes.tolist()
     servers = instance.servers
@@ -48,7 +48,7 @@ def even_split(instance: ParametersInstance, clock: Clock | None = None) -> Para
     instance : ParametersInstance
         Blocks and servers.
     clock : Clock or None, optional
-        When to stop.
+        Deadline, None for none.
 
     Returns
     -------

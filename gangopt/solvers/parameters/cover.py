@@ -1,4 +1,4 @@
-"""A proof by covering that no assignment of whole blocks has a smaller difference between servers."""
+"""Covering proof that no assignment of whole blocks has a smaller difference between servers."""
 
 from __future__ import annotations
 
@@ -11,36 +11,35 @@ __all__ = ["is_least_difference"]
 
 _MOST_BITS = 1 << 26
 _MOST_STEPS = 1 << 36
-"""Bits of the set of sums, and bits touched in all: a few seconds at most."""
+"""Maximum bits of the set of sums, and bits touched in total: a few seconds at most."""
 _MOST_SERVERS, _MOST_COLUMNS, _MOST_SUM = 12, 600, 10**7
-"""What is given to HiGHS: few servers, and numbers that it tells apart with certainty."""
+"""Limits for HiGHS: few servers, and numbers that it distinguishes with certainty."""
 
 
 def is_least_difference(sizes: Sequence[int], servers: int, difference: int, seconds: float | None = None) -> bool:
     r"""Return whether whole blocks are proven to leave at least this difference between two servers.
 
-    With less, the emptiest server would hold at least :math:`t = H - D + u`, where H is what the fullest one holds at
-    least (the largest block, or the mean) and u divides all sizes and D; a D that u does not divide is rounded up. Of
-    p servers, those without a block of t or more number at least r = p - m, m being the blocks of t or more; the
-    smaller blocks, S together, must fill these. That fails if S < r t; for r = 2 if no subset of them has a sum in
-    t..S - t, of which all sums are enumerated; and for a few more servers if HiGHS finds no way to fill each of them to
-    t - u/2, which leaves far more room than its tolerances take.
+    With a smaller difference, every server would hold at least :math:`t = H - D + u`, where H is a lower bound on the
+    fullest one (the largest block, or the mean) and u divides all sizes and D; D is rounded up to a multiple of u.
+    With m blocks of t or more, at least r = p - m servers have none of them and must be filled by the smaller blocks,
+    with sum S. That is impossible if S < r t; for r = 2 if no subset has a sum in t..S - t (all sums are enumerated);
+    and for a few more servers if HiGHS cannot fill each of them to t - u/2, a margin far above its tolerances.
 
     Parameters
     ----------
     sizes : sequence of int
         Parameters of every block, at least 1.
     servers : int
-        P.
+        Number of servers p.
     difference : int
-        D, parameters.
+        Difference D, parameters.
     seconds : float or None, optional
         Wall time for HiGHS, None for no limit.
 
     Returns
     -------
     bool
-        False also where this argument decides nothing.
+        False also if the argument is inconclusive.
     """
     unit = math.gcd(*sizes)
     mean = -(-sum(sizes) // (servers * unit)) * unit
@@ -57,7 +56,7 @@ def is_least_difference(sizes: Sequence[int], servers: int, difference: int, sec
 
 
 def _cannot_fill(sizes: Sequence[int], servers: int, least: int, seconds: float | None) -> bool:
-    """Return whether HiGHS proves that blocks, each in one server at most, cannot fill every server."""
+    """Return whether HiGHS proves that blocks, each on at most one server, cannot fill every server."""
     if sum(sizes) > _MOST_SUM or len(sizes) * servers > _MOST_COLUMNS:
         return False
     import numpy as np
@@ -78,7 +77,7 @@ def _cannot_fill(sizes: Sequence[int], servers: int, least: int, seconds: float 
 
 
 def _has_sum(sizes: Sequence[int], unit: int, low: int, high: int) -> bool:
-    """Return whether a subset has a sum in low..high; True where there are too many sums to enumerate."""
+    """Return whether a subset has a sum in low..high; True if there are too many sums to enumerate."""
     bits = high // unit + 1
     if bits > _MOST_BITS or bits * len(sizes) > _MOST_STEPS:
         return True

@@ -18,7 +18,7 @@ from gangopt.solvers.parameters.stages import Staged, parse_order, staged
 __all__ = ["FrontierPoint", "exact", "frontier", "frontier_method", "row_bound"]
 
 _ROW_LOOKS = 20_000
-"""Looks at the clock for the bound of one row: ten times those of the published networks, a few seconds."""
+"""Clock checks for the bound of one row: ten times those of the published networks, a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class FrontierPoint:
     requests : int
         Maximum requests.
     size_difference : int
-        Of the solution, in parameters.
+        Size difference of the solution, in parameters.
     bound : int
-        No assignment with at most that many requests has less, in parameters.
+        Lower bound on the size difference with at most that many requests, in parameters.
     proven : bool
         Whether both are equal.
     solution : ParametersSolution
@@ -46,7 +46,7 @@ class FrontierPoint:
     solution: ParametersSolution
 
     def figures(self) -> dict[str, Any]:
-        """Return the point without its solution."""
+        """Return the point as a mapping without its solution."""
         names = ("requests", "size_difference", "bound", "proven")
         return {name: getattr(self, name) for name in names}
 
@@ -54,14 +54,14 @@ class FrontierPoint:
 def exact(
     instance: ParametersInstance, controls: Controls, *, order: str | None = None, requests: int | None = None
 ) -> Outcome:
-    """Minimise the three objectives one after another, each kept at what the one before attained.
+    """Minimise the three objectives lexicographically.
 
     Size difference and requests are solved by levels (`LevelSearch`): c cuts are p servers merged into p - c groups,
-    and integer relaxations prove the least size difference of whole blocks in groups. What they leave open, and the
-    request difference beside a size difference, goes to HiGHS in formulation `groups` or `assign`.
+    and integer relaxations bound the size difference of whole blocks in groups. Remaining gaps, and the request
+    difference together with a size difference, are solved by HiGHS in formulation `groups` or `assign`.
 
-    The outcome's bound is the least size difference of any assignment with no more requests than the solution has; its
-    metric `stages` has value and bound of every stage. Termination is `optimal` only if every stage was proven.
+    The outcome's bound holds for the size difference of any assignment with at most the solution's requests; metric
+    `stages` has value and bound of every stage. Termination is `optimal` only if every stage is proven.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def exact(
     score = instance.evaluate(state.solution)
     bound = _bound_at(instance, score, Clock(0.0 if state.termination == "interrupted" else controls.remaining()))
     if "size_difference" in names and "request_difference" not in names[: names.index("size_difference")]:
-        # no rule but the number of requests stood behind that stage, so its bound holds for all of them
+        # only the number of requests limited that stage, so its bound holds for all such assignments
         bound = max([bound, *(item.bound for item in state.stages if item.objective == "size_difference")])
     termination, reason = _standing(state, bound, int(score.objective), controls.rel_gap)
     return Outcome(
@@ -128,15 +128,15 @@ def _standing(state: Staged, bound: int, value: int, rel_gap: float) -> tuple[Te
 def frontier(instance: ParametersInstance, *, time_limit: float | None = None) -> tuple[FrontierPoint, ...]:
     """Return the Pareto frontier of size difference against requests.
 
-    Point c allows c cuts, from none to as many as reach the least size difference there is (0, or 1 if the servers do
-    not divide the total); at most p - 1. Points that the ones before dominate for certain are left out.
+    Point c allows c cuts, from none up to the number that attains the minimum size difference (0, or 1 if the number of
+    servers does not divide the total); at most p - 1. Points certainly dominated by earlier ones are left out.
 
     Parameters
     ----------
     instance : ParametersInstance
         Blocks and servers.
     time_limit : float or None, optional
-        Wall seconds, None for no limit; what is open then is reported with both bounds.
+        Wall seconds, None for no limit; points not proven by then are reported with both bounds.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def frontier(instance: ParametersInstance, *, time_limit: float | None = None) -
 
 
 def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[tuple[FrontierPoint, ...], bool]:
-    """Return the points that were reached, and whether Ctrl-C came before all of them were."""
+    """Return the points reached, and whether Ctrl-C came before the last one."""
     interrupted = False
     search = search_of(instance)
     levels: list[Level] = []
@@ -169,7 +169,7 @@ def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[tuple[Frontie
     points = []
     bound = 0
     for level in reversed(levels):
-        # fewer requests cannot give less than more of them
+        # fewer requests cannot give a smaller difference than more requests
         bound = max(bound, level.bound)
         difference = level.assignment.difference
         requests = len(instance.sizes) + level.cuts
@@ -182,7 +182,7 @@ def _frontier(instance: ParametersInstance, clock: Clock) -> tuple[tuple[Frontie
 
 
 def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome:
-    """Trace the frontier; the solution is its point of fewest requests, metric `frontier` lists all points.
+    """Trace the frontier; the solution is its point with the fewest requests, and metric `frontier` lists all points.
 
     Parameters
     ----------
@@ -217,24 +217,23 @@ def frontier_method(instance: ParametersInstance, controls: Controls) -> Outcome
 def row_bound(
     instance: ParametersInstance, score: Score, controls: Controls, proven: Sequence[tuple[Score, float]] = ()
 ) -> float:
-    """Return a lower bound on the size difference of every assignment with no more requests than a row has.
+    """Return a lower bound on the size difference of every assignment with at most a row's requests.
 
     Parameters
     ----------
     instance : ParametersInstance
         Blocks and servers.
     score : Score
-        Of the row's solution.
+        Score of the row's solution.
     controls : Controls
-        Settings of the call; without a time limit the work is limited too, and nothing is done twice in one
-        process.
+        Settings of the call; the work is limited even without a time limit, and cached within a process.
     proven : sequence of tuple of Score and float, optional
-        Scores of other rows with the bounds proven there; one with as many requests or more holds here too.
+        Scores of other rows with their proven bounds; those with at least as many requests hold here too.
 
     Returns
     -------
     float
-        In parameters.
+        Bound, in parameters.
     """
     own = _bound_at(instance, score, CountedClock(_ROW_LOOKS, controls.remaining()))
     requests = int(score.metrics["requests"])

@@ -1,4 +1,4 @@
-"""Ways to merge servers into groups, and a fast rule that gives whole blocks to groups."""
+"""Enumerate ways to merge servers into groups, and assign whole blocks to groups by a fast rule."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def groupings(servers: int, groups: int, largest: int | None = None) -> Iterator
     Parameters
     ----------
     servers : int
-        P, to be split.
+        Number of servers p to split.
     groups : int
         Number of groups, each of at least one server.
     largest : int or None, optional
-        Size that no group may exceed.
+        Maximum size of a group.
 
     Yields
     ------
@@ -33,14 +33,14 @@ def groupings(servers: int, groups: int, largest: int | None = None) -> Iterator
         return
     most = servers - groups + 1 if largest is None else min(largest, servers - groups + 1)
     for first in range(-(-servers // groups), most + 1):
-        # copies of one size at a time: recursion no deeper than there are different sizes
+        # all copies of one size at a time, so that the recursion is only as deep as there are different sizes
         for copies in range(1, min(groups, servers // first) + 1):
             for rest in groupings(servers - first * copies, groups - copies, first - 1):
                 yield (first,) * copies + rest
 
 
 def group_lpt(sizes: Sequence[int], servers: tuple[int, ...], least_high: int = 0) -> Assignment:
-    """Put the largest block left into the group g of least (T_g + b) / s_g, ties to the first group.
+    """Put blocks in descending size into the group g with the smallest (T_g + b) / s_g, ties to the first group.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def group_lpt(sizes: Sequence[int], servers: tuple[int, ...], least_high: int = 
     """
     totals = [0] * len(servers)
     groups = [0] * len(sizes)
-    # among groups of one size the least loaded is best, so each size needs only its heap
+    # among groups of one size the least loaded is best, so a heap per size suffices
     heaps = {count: [(0, g) for g, other in enumerate(servers) if other == count] for count in sorted(set(servers))}
     for block in sorted(range(len(sizes)), key=lambda index: -sizes[index]):
         size = sizes[block]

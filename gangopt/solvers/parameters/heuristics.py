@@ -14,20 +14,20 @@ from gangopt.instances.parameters.instance import ParametersInstance, Parameters
 __all__ = ["karmarkar_karp", "lpt", "mxnet", "paa", "round_robin"]
 
 MXNET_THRESHOLD = 1_000_000
-"""Parameters from which MXNet cuts a block over all servers."""
+"""Size in parameters from which MXNet cuts a block over all servers."""
 
 MXNET_PRIME = 9973
 """Factor that MXNet applies to a block's key to pick a server."""
 
 
 def paa(instance: ParametersInstance) -> ParametersSolution:
-    """Optimus's parameter assignment algorithm (PAA).
+    """Apply Optimus's parameter assignment algorithm (PAA).
 
-    With a = floor(total / p), at least 1, blocks are taken from the largest to the least (equal sizes in their order).
-    Below 1 % of the mean total / p, a block goes to the server with the fewest requests. Up to a, it goes to the
-    server with the least remaining capacity a - load that still holds it, or to the least loaded server if none does.
-    Above a, it is cut into parts of a (the last may be smaller), each for the server that is least loaded at the time.
-    Ties go to the lowest server.
+    With a = floor(total / p), at least 1, blocks are assigned in descending size (equal sizes in their order). Below
+    1 % of the mean total / p, a block goes to the server with the fewest requests. Up to a, it goes to the server with
+    the least remaining capacity a - load that still holds it, or to the least loaded server if none does. Above a, it
+    is cut into parts of a (the last may be smaller), each for the currently least loaded server. Ties go to the lowest
+    server.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def paa(instance: ParametersInstance) -> ParametersSolution:
     loads = [0] * servers
     counts = [0] * servers
     parts: list[dict[int, int]] = [{} for _ in instance.sizes]
-    # by load, then from the highest server to the lowest: of equal loads the lowest server stands last
+    # by load, then by descending server, so that the lowest server comes last among equal loads
     ranking = [(0, -server) for server in range(servers - 1, -1, -1)]
 
     def put(block: int, server: int, amount: int) -> None:
@@ -55,7 +55,7 @@ def paa(instance: ParametersInstance) -> ParametersSolution:
         insort(ranking, (loads[server], -server))
 
     def fullest(load: int) -> int:
-        """Return the fullest server of at most a load, or the least loaded one if there is none."""
+        """Return the fullest server with at most a load, or the least loaded one if there is none."""
         at = bisect_right(ranking, (load, 0)) - 1
         return -ranking[at][1] if at >= 0 else fullest(ranking[0][0])
 
@@ -79,7 +79,7 @@ def paa(instance: ParametersInstance) -> ParametersSolution:
 def mxnet(
     instance: ParametersInstance, *, keys: Literal["random", "distinct", "script"] = "random", seed: int = 0
 ) -> ParametersSolution:
-    """MXNet's default rule: blocks below 10^6 parameters whole on one server, larger ones cut evenly over all.
+    """Apply MXNet's default rule: blocks below 10^6 parameters on one server, larger ones cut evenly over all.
 
     The server of a small block is drawn at random (`keys=random`), or is key * 9973 mod p, where the key is the block's
     position (`keys=distinct`) or the position of the first block of equal size (`keys=script`: Optimus's published
@@ -121,7 +121,7 @@ def mxnet(
 
 
 def round_robin(instance: ParametersInstance) -> ParametersSolution:
-    """TensorFlow's rule: block i whole on server i mod p.
+    """Apply TensorFlow's rule: block i whole on server i mod p.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def round_robin(instance: ParametersInstance) -> ParametersSolution:
 
 
 def lpt(instance: ParametersInstance) -> ParametersSolution:
-    """Longest processing time first: the largest block left goes whole to the least loaded server, ties to the lowest.
+    """Assign whole blocks in descending size to the least loaded server, ties to the lowest (LPT).
 
     Parameters
     ----------
@@ -153,10 +153,10 @@ def lpt(instance: ParametersInstance) -> ParametersSolution:
 
 
 def karmarkar_karp(instance: ParametersInstance) -> ParametersSolution:
-    """Largest differencing: merge the two partial assignments of largest spread until one is left.
+    """Apply largest differencing: merge the two partial assignments of largest spread until one is left.
 
-    A partial assignment is p loads of which only differences matter; merging pairs the largest load of one with the
-    least of the other. Equal spreads are taken in the order in which they arose, equal loads in the order of servers.
+    A partial assignment is p loads, of which only differences matter; merging pairs the largest load of one with the
+    smallest of the other. Equal spreads are ordered by age, equal loads by server.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class _Pile(NamedTuple):
 
 
 def _difference(left: list[_Pile], right: list[_Pile], servers: int) -> list[_Pile]:
-    """Merge two partial assignments, piles in descending order; servers without a pile hold nothing."""
+    """Merge two partial assignments, piles in descending order; servers without a pile are empty."""
     overlap = len(left) + len(right) - servers
     if overlap <= 0:
         merged = left + right
@@ -216,7 +216,7 @@ def _blocks(pile: _Pile) -> Iterator[int]:
 
 
 def _descending(instance: ParametersInstance) -> list[tuple[int, int]]:
-    """Return (block, size) from the largest size to the least, equal sizes in their order."""
+    """Return (block, size) in descending size, equal sizes in their order."""
     return sorted(enumerate(instance.sizes.tolist()), key=lambda item: -item[1])
 
 

@@ -1,4 +1,4 @@
-"""Least size difference at each number of cuts: proven bounds and assignments, without a general solver."""
+"""Minimum size difference at each number of cuts: proven bounds and assignments, without a general solver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_EFFORT = 4_000_000_000
 
 @dataclass(frozen=True)
 class Level:
-    """What is known of the least size difference with a number of cuts.
+    """Best known assignment and bound of the size difference for a number of cuts.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class _Witness:
 
 
 class LevelSearch:
-    """Levels of a list of blocks, each computed once; safe in several threads.
+    """Levels of a list of blocks, each computed once; thread-safe.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class LevelSearch:
     servers : int
         P.
     least_high : int, optional
-        Parameters of a further server that is not p's, counted for the maximum only.
+        Parameters of a server beyond the p ones, counted in the maximum only.
     """
 
     def __init__(self, sizes: list[int], servers: int, least_high: int = 0) -> None:
@@ -83,18 +83,18 @@ class LevelSearch:
 
     @property
     def trivial_bound(self) -> int:
-        """0 if the servers divide the total, else 1: no number of cuts gives less, p - 1 cuts always attain it."""
+        """0 if p divides the total, else 1; a bound at any number of cuts, always attained by p - 1 cuts."""
         return int(self.total % self.servers > 0)
 
     def level(self, cuts: int, clock: Clock) -> Level:
-        """Return the best assignment and bound with at most `cuts` cuts, found until the clock stops.
+        """Return the best assignment and bound with at most `cuts` cuts found before the deadline.
 
         Parameters
         ----------
         cuts : int
-            Maximum cuts; more than p - 1 are no use.
+            Maximum cuts; more than p - 1 have no effect.
         clock : Clock
-            When to stop; what was cut short is not remembered.
+            Deadline; unfinished levels are not cached.
         """
         cuts = min(cuts, self.servers - 1)
         with self._lock:
@@ -109,7 +109,7 @@ class LevelSearch:
             return self._known[cuts]
 
     def learn(self, level: Level) -> None:
-        """Keep what another method found or proved, where it is better.
+        """Keep a level found or proved by another method, where it is better.
 
         Parameters
         ----------
@@ -122,10 +122,10 @@ class LevelSearch:
                 self._known[level.cuts] = _better(known, level)
 
     def _large_blocks(self) -> int:
-        """Return how many blocks are larger than the least loaded server can be without cuts.
+        """Return the number of blocks larger than the load that the least loaded server can have without cuts.
 
-        Such a block may as well be alone: moving what else its server has to the least loaded server lowers the one,
-        leaves the other below what the first had, and so widens nothing.
+        Such a block may as well be alone: moving the rest of its server to the least loaded one lowers the former,
+        leaves the latter below the former's old load, and so does not increase the difference.
         """
         low = self._largest_low(0)
         count = sum(size > low for size in self.sizes)
@@ -153,12 +153,12 @@ class LevelSearch:
         Parameters
         ----------
         cuts : int
-            C.
+            Number of cuts c.
 
         Returns
         -------
         int
-            In parameters.
+            Bound, in parameters.
         """
         high = max(self._floor, -(-self._descending[0] // (cuts + 1)))
         return max(self.trivial_bound, high - self._largest_low(cuts))
@@ -170,11 +170,11 @@ class LevelSearch:
         for others, size in zip(range(self.servers - cuts - 1, 0, -1), self._descending, strict=False):
             rest -= size
             shares.append(rest // others)
-        # fewer blocks than servers that must each hold one: some server stays empty
+        # with fewer blocks than servers that must each hold one, some server stays empty
         return 0 if len(self.sizes) < self.servers - cuts else min(shares)
 
     def _least_high(self, servers: tuple[int, ...]) -> int:
-        """Return the least U for which, for every k, the groups have room for k blocks of the size of the k-th largest.
+        """Return the smallest U at which, for every k, the groups hold k blocks of the size of the k-th largest.
 
         A group of s servers has room for floor(s U / b) blocks of b parameters.
         """
@@ -206,10 +206,10 @@ class LevelSearch:
     def _raise_bound(
         self, cuts: int, parts: list[tuple[int, ...]], bound: int, difference: int, clock: Clock
     ) -> tuple[int, list[_Witness]]:
-        """Search the least size difference that no relaxation excludes.
+        """Search for the smallest size difference that no relaxation excludes.
 
-        First just below what is attained, which is a proof if that is excluded; else upwards in doubling steps from the
-        bound, since narrow windows are cheap, then by bisection.
+        First try just below the attained difference, which is then proven if excluded; otherwise go upwards from the
+        bound in doubling steps, since narrow windows are cheap, and then bisect.
         """
         self._effort = 0
         self._allowance = _MAX_EFFORT // (4 * len(parts))
@@ -229,9 +229,9 @@ class LevelSearch:
         return low, witnesses
 
     def _admitting(self, cuts: int, servers: tuple[int, ...], width: int, clock: Clock) -> list[_Witness] | None:
-        """Return None if a relaxation excludes the width for a grouping, else a witness of each that was examined.
+        """Return None if a relaxation excludes the width for a grouping, else a witness of each relaxation tried.
 
-        A relaxation that is too large to be examined excludes nothing and has no witness.
+        A relaxation that is too large to be tried excludes nothing and has no witness.
         """
         clock.require()
         least = self._least_high(servers)
@@ -275,7 +275,7 @@ class LevelSearch:
         return [item[1:] for item in sorted(found, key=lambda item: item[0])]
 
     def _improve(self, cuts: int, witnesses: list[_Witness], bound: int, best: Assignment, clock: Clock) -> Assignment:
-        """Look for assignments at the bound, then at widths that double above it."""
+        """Search for assignments at the bound, then at doubling widths above it."""
         step = 0
         with contextlib.suppress(OutOfTime):
             while bound + step < best.difference and self._effort <= _MAX_EFFORT:
@@ -307,7 +307,7 @@ def _better(one: Level, other: Level) -> Level:
 
 @lru_cache(maxsize=16)
 def search_of(instance: ParametersInstance) -> LevelSearch:
-    """Return the search of an instance, the same object for equal instances of one process.
+    """Return the search of an instance, cached so that equal instances of a process share it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The explicit forms of `parameters` solved by HiGHS, with bounds rounded so that its tolerances cannot fool them."""
+"""Formulations of `parameters` solved by HiGHS, with bounds rounded to be safe against its tolerances."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Caps", "Improved", "improve"]
 
 @dataclass(frozen=True)
 class Caps:
-    """What an assignment may not exceed; None where there is no limit.
+    """Upper limits of an assignment, None for no limit.
 
     Attributes
     ----------
     size_difference : int or None
-        In parameters.
+        Limit in parameters.
     requests : int or None
         Number of parts.
     request_difference : int or None
@@ -37,18 +37,18 @@ class Caps:
 
 @dataclass(frozen=True)
 class Improved:
-    """What a solver added.
+    """Solution and bound found by the solver.
 
     Attributes
     ----------
     solution : ParametersSolution or None
-        Its best Solution, None without one.
+        Best Solution, or None.
     bound : int or None
-        Proven lower bound on the objective, an integer, None without one.
+        Proven lower bound on the objective, an integer, or None.
     termination : Termination
         Why it stopped.
     form : str
-        The form that was solved.
+        The formulation that was solved.
     """
 
     solution: ParametersSolution | None
@@ -62,7 +62,7 @@ def improve(
 ) -> Improved:
     """Minimise one objective under caps on the others, from a solution that keeps the caps.
 
-    Formulation `groups` where it can say so: size difference with a number of cuts, or no cuts at all. Else `assign`.
+    Uses formulation `groups` if it applies (size difference with a number of cuts, or no cuts at all), else `assign`.
 
     Parameters
     ----------
@@ -116,10 +116,10 @@ def _form(instance: ParametersInstance, objective: str, caps: Caps) -> Assign | 
 
 
 def _whole_bound(outcome: SolverOutcome, total: int, unit: int) -> int | None:
-    """Round a bound up to a multiple of the unit, less what integrality tolerances can hide.
+    """Round a bound up to a multiple of the unit, after subtracting the error of integrality tolerances.
 
-    Every integer column may be off by the tolerance, which moves a load by at most tolerance x total, both loads
-    of a difference by twice that, and rows may be off by the tolerance once more.
+    Every integer column may be off by the tolerance, which changes a load by at most tolerance x total and the
+    difference of two loads by twice that; rows may be off by the tolerance once more.
     """
     if outcome.bound is None:
         return None

@@ -1,4 +1,4 @@
-"""Assignments built from what a relaxation says every group should get."""
+"""Build assignments from the shares of the groups in a relaxation."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def pack(
 ) -> Assignment | None:
     """Find whole blocks for every group that give it exactly the coarse sum and at least the fine sum of its share.
 
-    Largest block first, to the group that lacks most; then two groups at a time, drawn at random (seeded), share their
-    blocks anew by an exact subset sum.
+    The largest block goes first, to the group that lacks most; then random pairs of groups (seeded) redistribute their
+    blocks by an exact subset sum.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ def pack(
     lattice : Lattice
         The relaxation.
     shares : sequence of Share
-        What it gives each group.
+        Share of each group.
     high : int
-        Largest parameters of a server.
+        Maximum parameters of a server.
     least_high : int, optional
         As in `spread`.
     clock : Clock or None, optional
-        When to stop.
+        Deadline, None for none.
 
     Returns
     -------
     Assignment or None
-        None if that does not work.
+        None if no assignment was found.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _fill(
     rooms: Sequence[int],
     clock: Clock,
 ) -> bool:
-    """Give every block a group so that each gets at least its need and at most its room; report whether that worked."""
+    """Give every block a group, within minimum and maximum of each group; return whether that succeeded."""
     loads = [0] * len(needs)
     for block in blocks:
         group = min(range(len(needs)), key=lambda index: (loads[index] - needs[index], index))
@@ -116,7 +116,7 @@ def _fill(
 
 
 def _repair(sizes: Sequence[int], held: list[list[int]], low: Sequence[int], high: Sequence[int], clock: Clock) -> bool:
-    """Share the blocks of two groups anew, one of them outside its limits, until none is; report whether it worked."""
+    """Redistribute the blocks of pairs of groups until all are within their limits; return whether that succeeded."""
     generator = np.random.default_rng(0)
 
     def excess(group: int, load: int) -> int:

@@ -1,4 +1,4 @@
-"""One objective of `parameters` after another, each kept at what the one before attained."""
+"""Lexicographic optimisation of `parameters`: one objective after another, each kept at its value."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ OBJECTIVES = ("size_difference", "requests", "request_difference")
 
 @dataclass(frozen=True)
 class Stage:
-    """What was found and proven for one objective, given what the stages before attained.
+    """Value and bound of one objective, given the values of the earlier stages.
 
     Attributes
     ----------
     objective : str
         One of OBJECTIVES.
     value : int
-        What the solution has.
+        Value of the solution.
     bound : int
-        No solution that keeps the values of the stages before has less.
+        Lower bound over all solutions that keep the values of the earlier stages.
     """
 
     objective: str
@@ -66,7 +66,7 @@ def parse_order(order: str) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If a name is unknown or is duplicated.
+        If a name is unknown or duplicated.
     """
     names = tuple(order.split("+"))
     for position, name in enumerate(names):
@@ -84,7 +84,7 @@ def staged(
     controls: Controls,
     notify: Callable[[Staged], None],
 ) -> Staged:
-    """Minimise the objectives in turn, each under the values attained before.
+    """Minimise the objectives in turn, each subject to the values attained before.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _take_stage(
 def _by_covering(
     instance: ParametersInstance, search: LevelSearch, state: Staged, value: int, bound: int, controls: Controls
 ) -> int:
-    """Return the value as bound where covering proves it for whole blocks, else the bound that there is."""
+    """Return the value as the bound if covering proves it for whole blocks, else the given bound."""
     sizes = [int(size) for size in instance.sizes]
     left = controls.remaining()
     if _cuts(instance, state.caps) or (left is not None and left <= 0):
@@ -174,7 +174,7 @@ def _by_covering(
 
 
 def _improved(instance: ParametersInstance, objective: str, state: Staged, controls: Controls) -> Improved:
-    """Return what a form adds: nothing where it is too large for memory, or for the time that is left."""
+    """Return the improvement by a formulation; none if it is too large for memory or for the remaining time."""
     try:
         with building_within(controls.remaining):
             return improve(instance, objective, state.caps, state.solution, controls)
@@ -206,7 +206,7 @@ def _take_better(instance: ParametersInstance, state: Staged, objective: str, so
 def _candidates(
     instance: ParametersInstance, search: LevelSearch, caps: Caps, objective: str, clock: Clock
 ) -> Iterator[ParametersSolution]:
-    """Yield solutions that may be good at an objective, the ones that take longest last; not all keep the caps."""
+    """Yield promising solutions for an objective, the most expensive last; not all keep the caps."""
     if objective == "request_difference":
         yield karmarkar_karp(instance)
     elif objective == "size_difference":
@@ -230,7 +230,7 @@ def _cuts(instance: ParametersInstance, caps: Caps) -> int:
 
 
 def _fewest(search: LevelSearch, caps: Caps, clock: Clock) -> list[Level]:
-    """Return the level of fewest cuts whose assignment keeps the size difference, if the clock allows to find it."""
+    """Return the level with the fewest cuts whose assignment keeps the size difference, if found in time."""
     for cuts in range(search.servers):
         level = search.level(cuts, clock)
         if caps.size_difference is None or level.assignment.difference <= caps.size_difference:

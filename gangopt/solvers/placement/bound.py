@@ -1,4 +1,4 @@
-"""The bound of `placement`: formulation `levels`, solved whole, and solved again at the levels it chose."""
+"""Bound of `placement`: formulation `levels`, solved as one model, and again at the levels it chose."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["Choice", "LevelsBound", "levels_within", "sum_alone"]
 
 @dataclass(frozen=True)
 class Choice:
-    """What formulation `levels` chose.
+    """Solution of formulation `levels`.
 
     Attributes
     ----------
     limits : mapping of int to float
-        By index of every job that it places, its transfer time in seconds.
+        Transfer time, in seconds, of every placed job by index.
     pieces : ClassPieces
-        By job, its pieces (class, parameter servers, workers).
+        Pieces (class, parameter servers, workers) by job.
     """
 
     limits: Mapping[int, float]
@@ -41,20 +41,20 @@ def levels_within(
 ) -> list[list[Level]]:
     """Return the levels that a placement better than a known one can have.
 
-    A job that is placed costs at least its cost alone on the empty servers, and a paused one its charge. What the
-    objective leaves above the least sum of these is all that one job can cost more. Nothing is left out where the known
-    placement pauses more jobs than counting forces.
+    A placed job costs at least its cost alone on the empty servers, and a paused one its charge. One job can exceed its
+    minimum by at most the objective less the sum of these minima. No level is dropped if the known placement pauses
+    more jobs than necessary by count.
 
     Parameters
     ----------
     instance : PlacementInstance
         The placement.
     data : PlacementData
-        The same in integers.
+        The instance in integers.
     levels : sequence of sequence of Level
-        Of every job, ascending.
+        Levels of every job, ascending.
     objective : float
-        Of the known placement.
+        Objective of the known placement.
     """
     if objective >= instance.pause_cost:
         return [list(of_job) for of_job in levels]
@@ -68,22 +68,22 @@ def levels_within(
 
 
 def sum_alone(instance: PlacementInstance, data: PlacementData, levels: Sequence[Sequence[Level]]) -> float:
-    """Return the bound that lets every job be alone on the empty servers, without a model.
+    """Return the bound from placing every job alone on the empty servers, without a model.
 
     Parameters
     ----------
     instance : PlacementInstance
         The placement.
     data : PlacementData
-        The same in integers.
+        The instance in integers.
     levels : sequence of sequence of Level
-        Of every job, ascending, all of them.
+        All levels of every job, ascending.
 
     Returns
     -------
     float
-        The least costs of as many jobs as counting lets be placed, in seconds, the charges of the others, and
-        `pause_cost` for those of them that fit nowhere.
+        The smallest costs of the maximum number of placed jobs by count, in seconds, plus the charges of the others,
+        and `pause_cost` for those that fit nowhere.
     """
     placed = len(data.jobs) - instance.fewest_paused
     alone = _Alone(data, levels, placed)
@@ -91,19 +91,18 @@ def sum_alone(instance: PlacementInstance, data: PlacementData, levels: Sequence
 
 
 class _Alone:
-    """The least that jobs cost if each is placed alone on the empty servers, or paused.
+    """Minimum costs of jobs, each placed alone on the empty servers, or paused.
 
-    With as many placed as counting allows, those are placed that gain the most over their charge: taking one more job
-    of the others costs no less.
+    As many jobs are placed as the count allows, those first that gain most over their charge.
 
     Parameters
     ----------
     data : PlacementData
         The placement in integers.
     levels : sequence of sequence of Level
-        Of every job, ascending, all of them.
+        All levels of every job, ascending.
     placed : int
-        Jobs that are placed, at most.
+        Maximum number of placed jobs.
     """
 
     def __init__(self, data: PlacementData, levels: Sequence[Sequence[Level]], placed: int) -> None:
@@ -116,11 +115,11 @@ class _Alone:
         last = by_gain[placed - 1] if 0 < placed <= len(by_gain) else None
         charges = [job.pause_charge for job in data.jobs if job.index not in self._placed]
         self.total = math.fsum([*charges, *(self._least[j] for j in self._placed)])
-        # beside a job that is none of these, the last of them is paused
+        # if a job outside this set is placed, the last of the set is paused
         self._but_one = math.inf if last is None else self.total - self._least[last] + data.jobs[last].pause_charge
 
     def others(self, job: JobData) -> float:
-        """Return the least that the other jobs cost in seconds when a job is placed."""
+        """Return the minimum cost of the other jobs, in seconds, when a job is placed."""
         if job.index in self._placed:
             return self.total - self._least[job.index]
         return self._but_one - job.pause_charge
@@ -139,9 +138,9 @@ class LevelsBound:
     instance : PlacementInstance
         The placement.
     data : PlacementData
-        The same in integers.
+        The instance in integers.
     levels : sequence of sequence of Level
-        For every job the levels that are of interest.
+        The relevant levels of every job.
     known : tuple of float or None, optional
         Objective of a known placement, above 0, and a bound, in seconds; None if there is none.
     """
@@ -174,7 +173,7 @@ class LevelsBound:
         return len(self._arrays.values)
 
     def solve(self, settings: SolveSettings) -> tuple[SolverOutcome, Choice | None]:
-        """Solve the form; its bound, or the objective of the known placement if less, is a bound on every placement.
+        """Solve the model; its bound, or the known objective if smaller, is a bound on every placement.
 
         Parameters
         ----------
@@ -197,21 +196,21 @@ class LevelsBound:
         return Choice(limits, chosen_pieces(self._model))
 
     def vary(self, choice: Choice, rng: np.random.Generator, settings: SolveSettings) -> Choice:
-        """Return other pieces at the same levels, small and even ones by preference, drawn at random.
+        """Return other random pieces at the same levels, with a preference for small and even ones.
 
         Parameters
         ----------
         choice : Choice
             The levels.
         rng : numpy.random.Generator
-            Of the costs of the pieces.
+            Generator of the costs of the pieces.
         settings : SolveSettings
             How to solve.
 
         Returns
         -------
         Choice
-            The given one if none is found in time.
+            The given choice if no other is found in time.
         """
         arrays = self._arrays
         lower, upper = arrays.lower.copy(), arrays.upper.copy()

@@ -1,4 +1,4 @@
-"""Servers in order of what is free on them, kept sorted while jobs are placed."""
+"""Servers sorted by free resources while jobs are placed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Free = tuple[int, ...]
 class FreeServers:
     """Servers in buckets of equal free amounts, so that placing a job moves only the servers it uses.
 
-    The order is: most free of the leading resource first, then most free of the others in their order, then the lowest
-    index. The leading resource is `cpu` if there is one, else the first.
+    Servers are ordered by descending free amounts of the leading resource, then of the others in order, then by index.
+    The leading resource is `cpu` if there is one, else the first.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class FreeServers:
         return tuple([-free[r] for r in self._order])
 
     def _bucket(self, free: Free) -> list[int]:
-        """Return the servers with so much free, a new empty list if there are none."""
+        """Return the servers with these free amounts, in a new empty list if there are none."""
         key = self._key(free)
         if key not in self._buckets:
             self._buckets[key] = (free, [])
@@ -51,7 +51,7 @@ class FreeServers:
         return self._buckets[key][1]
 
     def runs(self) -> Iterator[tuple[Free, list[int]]]:
-        """Yield (what is free, indices of the servers with it) from the emptiest servers to the fullest."""
+        """Yield (free amounts, indices of the servers with them) from the emptiest servers to the fullest."""
         for key in self._keys:
             yield self._buckets[key]
 
@@ -63,9 +63,9 @@ class FreeServers:
         server : int
             Its index.
         free : Free
-            What is free on it now, millionths of the unit.
+            Its current free amounts, millionths of the unit.
         need : Free
-            What is taken of it.
+            Amounts to take.
         """
         bucket = self._bucket(free)
         del bucket[bisect_left(bucket, server)]

@@ -1,12 +1,12 @@
-r"""Exact method of `placement`: a bound that forgets which server, then a placement that meets it.
+r"""Exact method of `placement`: a bound over classes of equal servers, then a placement that meets it.
 
-1. Formulation `levels` merges servers of equal capacity. Every placement is a solution of it, so its optimum is a bound.
-2. A placement with the transfer times that it chose has an objective equal to the bound. It is looked for by packing
-   the pieces in random orders and by a search for exact fits, by solving the form again at these times with random
-   costs, and by placing the jobs that found no server together with a few others by the per-server model.
+1. Formulation `levels` merges servers of equal capacity. Every placement is feasible for it, so its optimum is a bound.
+2. A placement with the transfer times that it chose attains the bound. To find one, the pieces are packed in random
+   orders and by a search for exact fits, the model is solved again at these times with random costs, and jobs without
+   a server are placed together with a few others by the per-server model.
 3. If that fails, jobs may take longer, and parts of the best placement are solved again for the objective.
-4. Small clusters go to formulation `pieces` as a whole, with the bound as a row; so does any cluster if no part improves and
-   time is left. It proves the optimum.
+4. Small clusters are solved as one model by formulation `pieces`, with the bound as a row; so is any cluster if no
+   part improves and time is left. It proves the optimum.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FIRST_OTHERS = 6
 """Placed jobs in the first part."""
 
 ROUNDS = 20
-"""Parts that are solved to place the missing jobs at their levels, before jobs may take longer."""
+"""Number of parts solved to place the missing jobs at their levels, before jobs may take longer."""
 
 FILLINGS = 100
 """Attempts to place the missing jobs task by task."""
@@ -49,17 +49,17 @@ VARIED_ORDERS = 10
 """Random orders in which the pieces of a variation are packed."""
 
 FREE_ROUNDS = 30
-"""Parts in a row that may fail to improve the objective before the whole model is tried."""
+"""Consecutive parts that may fail to improve the objective before the whole model is tried."""
 
 JOBS_AT_ONCE = 200
-"""Jobs whose levels are found between two looks at the clock."""
+"""Jobs whose levels are found between two checks of the clock."""
 
 SMALL = 20_000
-"""Maximum pieces of the per-server model of a cluster that is solved as a whole at once."""
+"""Maximum pieces of the per-server model for which a cluster is solved as one model immediately."""
 
 
 def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100) -> Outcome:
-    """Place the most jobs, with the least transfer or completion time, and prove it.
+    """Place the most jobs with the minimum transfer or completion time, and prove the optimum.
 
     Parameters
     ----------
@@ -73,8 +73,7 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
     Returns
     -------
     Outcome
-        With the bound of formulation `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s) of the
-        form.
+        With the bound of formulation `levels`, or a better one. Metrics: `levels_columns` and `levels_bound` (s).
     """
     begin = time.perf_counter()
     data = PlacementData.of(instance)
@@ -133,7 +132,7 @@ def _search(search: Search, orders: int) -> None:
 
 
 def _find_levels(search: Search) -> None:
-    """Find the levels of every job, with a look at the clock after every `JOBS_AT_ONCE`: a few take no time."""
+    """Find the levels of every job, checking the clock after every `JOBS_AT_ONCE` jobs."""
     begin = time.perf_counter()
     for number, job in enumerate(search.data.jobs, start=1):
         search.levels.append(levels_of(job, search.data.classes))
@@ -143,20 +142,20 @@ def _find_levels(search: Search) -> None:
 
 
 def _bound_and_pack(search: Search, orders: int) -> tuple[LevelsBound, Choice, Held] | None:
-    """Bound the placement and pack what the form chose; None where it proves the best one or chose nothing."""
+    """Bound the placement and pack the pieces chosen; None if the best placement is proven or nothing was chosen."""
     known = search.objective
     relaxed, choice = _bound(search)
     if search.proven() or choice is None:
         return None
     held = _pack(search, choice, orders)
     if not search.proven() and search.objective < NEAR * known:
-        # the form was scaled to a placement far worse than this one, and is solved again in the units of this one
+        # the model was scaled to a far worse placement than this one, so solve it again in the units of this one
         return _bound_and_pack(search, orders)
     return relaxed, choice, held
 
 
 def _bound(search: Search) -> tuple[LevelsBound, Choice | None]:
-    """Solve formulation `levels` for what is better than the best placement; not where a time limit would not hold."""
+    """Solve formulation `levels` for placements better than the best one, unless it would exceed the time limit."""
     begin = time.perf_counter()
     levels = levels_within(search.instance, search.data, search.levels, search.objective)
     relaxed = LevelsBound(search.instance, search.data, levels, (search.objective, search.bound))
@@ -173,7 +172,7 @@ def _bound(search: Search) -> tuple[LevelsBound, Choice | None]:
 
 
 def _pack(search: Search, choice: Choice, orders: int) -> Held:
-    """Return the packing that places the most jobs, of the plain order, a search for exact fits, and random orders."""
+    """Return the packing that places the most jobs: by the plain order, a search for exact fits, or random orders."""
     best: Held = {}
     for order in range(orders + 1):
         search.settings()
@@ -191,7 +190,7 @@ def _pack(search: Search, choice: Choice, orders: int) -> Held:
 
 
 def _repair(search: Search, choice: Choice, held: Held) -> None:
-    """Place the jobs that found no server, at their levels if possible; else improve parts, or prove the whole."""
+    """Place the jobs without a server, at their levels if possible; else improve parts, or prove the whole."""
     held = _complete(search, held, choice.limits)
     if search.proven():
         return
@@ -208,7 +207,7 @@ def _repair(search: Search, choice: Choice, held: Held) -> None:
 
 
 def _fill(search: Search, choice: Choice, held: Held) -> None:
-    """Place missing jobs task by task where there is room, whatever it costs, with ever more others taken out."""
+    """Place missing jobs task by task where there is room, at any cost, removing more and more other jobs."""
     missing = [j for j in choice.limits if j not in held]
     for attempt in range(FILLINGS):
         search.settings()
@@ -219,7 +218,7 @@ def _fill(search: Search, choice: Choice, held: Held) -> None:
 
 
 def _complete(search: Search, held: Held, limits: Mapping[int, float]) -> Held:
-    """Place missing jobs within their limits, with random others, more of them each time that this fails quickly."""
+    """Place missing jobs within their limits, with random others, and with more of them after each quick failure."""
     rng, size = search.rng, float(FIRST_OTHERS)
     for _ in range(ROUNDS):
         missing = [j for j in limits if j not in held]
@@ -240,7 +239,7 @@ def _complete(search: Search, held: Held, limits: Mapping[int, float]) -> Held:
 
 
 def _solved(search: Search, held: Held, jobs: list[int], limits: Mapping[int, float] | None) -> tuple[Held, bool]:
-    """Return the pieces after some jobs were placed anew, the same ones if fewer were, and whether it was quick."""
+    """Return the pieces after placing some jobs again (unchanged if fewer fit), and whether that was quick."""
     part = neighbourhood_of(search.instance, held, jobs)
     settings = search.part_settings()
     outcome, found = part.better(settings, held) if limits is None else part.within(settings, limits)

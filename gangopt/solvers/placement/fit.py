@@ -1,4 +1,4 @@
-"""Placements that leave little room, by a search for exact fits."""
+"""Tight placements by a search for exact fits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["fit_pieces", "fit_whole_jobs"]
 
 
 def fit_whole_jobs(data: PlacementData) -> Held | None:
-    """Place all jobs, each on a single server, where no task waits for another server.
+    """Place every job on a single server, where no task waits for another server.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def fit_whole_jobs(data: PlacementData) -> Held | None:
     Returns
     -------
     dict
-        By job its piece; None if the search found no such placement.
+        Piece by job; None if the search found no such placement.
     """
     needs = [job.need((job.ps, job.workers)) for job in data.jobs]
     servers = [data.classes[c].capacity for c in data.class_of]
@@ -39,14 +39,14 @@ def fit_pieces(data: PlacementData, pieces: ClassPieces, looks: int = LOOKS) -> 
     data : PlacementData
         The instance.
     pieces : ClassPieces
-        By job, its pieces (class, parameter servers, workers).
+        Pieces (class, parameter servers, workers) by job.
     looks : int, optional
-        Of the search in each class.
+        Maximum items examined by the search in each class.
 
     Returns
     -------
     dict
-        By job its pieces (server, parameter servers, workers); None if the search found no such packing.
+        Pieces (server, parameter servers, workers) by job; None if the search found no such packing.
     """
     held: dict[int, dict[int, tuple[int, int]]] = {j: {} for j in pieces}
     for c, item in enumerate(data.classes):

@@ -21,14 +21,14 @@ __all__ = ["optimus", "pack", "random", "spread", "theorem1"]
 def optimus(instance: PlacementInstance) -> PlacementSolution:
     """Place the smallest job first, evenly over the fewest of the emptiest servers.
 
-    Jobs by total demand of the leading resource (`cpu` if there is one, else the first), ascending, ties to the lowest
-    index. Servers by what is free of it, descending, then by what is free of the others in their order, ties to the
-    lowest index; re-sorted after each job. A server on which one parameter server or one worker of the job would not
-    fit even alone is passed over. The smallest k is taken for which the first k servers have room in sum and the even
-    spread fits each: floor(p/k) and floor(w/k) tasks on each, one more parameter server on p mod k of them and one
-    more worker on w mod k. Extras meet on as many servers as they can, or on as few as they can: of the two that fit
-    the one with the lower transfer time, ties to the former. Servers with both extras come first, then those with an
-    extra parameter server, an extra worker, none. A job that fits no k up to p + w is paused.
+    Jobs are ordered by ascending total demand of the leading resource (`cpu` if there is one, else the first), servers
+    by its descending free amount, then by that of the other resources, ties to the lowest index; servers are re-sorted
+    after each job. Servers on which a single parameter server or a single worker of the job would not fit are skipped.
+    The smallest k is used at which the first k servers have enough room in total and the even spread fits each: floor(p/k)
+    and floor(w/k) tasks on each, one more parameter server on p mod k of them and one more worker on w mod k. Extras
+    share as many servers as possible, or as few as possible: of those that fit, the one with the lower transfer time,
+    ties to the former. Servers with both extras come first, then those with an extra parameter server, an extra
+    worker, none. A job that fits no k up to p + w is paused.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def optimus(instance: PlacementInstance) -> PlacementSolution:
 def theorem1(instance: PlacementInstance) -> PlacementSolution:
     """Spread one job evenly over the fewest servers, with the best pairing of uneven shares.
 
-    The rule of Theorem 1 in its most generous reading: as `optimus` for a single job, but every number of servers with
-    both extras is tried, and of those that fit the one with the least transfer time is taken, ties to the most.
+    The most general reading of Theorem 1: like `optimus` for a single job, but every number of servers with both
+    extras is tried, and the one with the smallest transfer time is used, ties to the largest number.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def theorem1(instance: PlacementInstance) -> PlacementSolution:
 
 
 def _place_evenly(job: Job, servers: FreeServers, *, every_pairing: bool) -> tuple[tuple[int, int, int], ...]:
-    """Place a job on the first servers that hold an even spread of it; nothing if none do."""
+    """Place a job on the first servers that hold an even spread of it, if any."""
     needs = list(job.need(job.ps, job.workers))
     if any(map(gt, needs, servers.total)):
         return ()
@@ -140,8 +140,8 @@ def _take(
 def spread(instance: PlacementInstance) -> PlacementSolution:
     """Place each task on the least loaded server that has room, as the default scheduler of Kubernetes does.
 
-    The load of a server is the mean, over the resources it has, of the share in use; ties to the lowest index. Jobs in
-    the order of the instance, the parameter servers of a job first. A job of which a task finds no room gives back its
+    The load of a server is the mean share in use over its resources; ties go to the lowest index. Jobs are placed in
+    the order of the instance, the parameter servers of a job first. A job with a task that does not fit releases its
     tasks and is paused.
 
     Parameters
@@ -164,12 +164,11 @@ def spread(instance: PlacementInstance) -> PlacementSolution:
 
 
 def pack(instance: PlacementInstance) -> PlacementSolution:
-    """Place each task on the server in use with which it aligns best, and open an empty one only if none has room.
+    """Place each task on the used server with the best alignment, and open an empty one only if none has room.
 
-    The alignment of a task and a server is the product, summed over resources, of the task's demand and what is free,
-    both as shares of the largest server's capacity (Tetris). Ties to the lowest index. Jobs in the order of the
-    instance, the parameter servers of a job first. A job of which a task finds no room gives back its tasks and is
-    paused.
+    The alignment of a task and a server is the dot product of the task's demand and the free amounts, both as shares of
+    the largest server's capacity (Tetris). Ties go to the lowest index. Jobs are placed in the order of the instance,
+    the parameter servers of a job first. A job with a task that does not fit releases its tasks and is paused.
 
     Parameters
     ----------
@@ -194,14 +193,14 @@ def pack(instance: PlacementInstance) -> PlacementSolution:
 def random(instance: PlacementInstance, *, seed: int = 0) -> PlacementSolution:
     """Place each task on a random server that has room, jobs in random order.
 
-    The parameter servers of a job come first. A job of which a task finds no room gives back its tasks and is paused.
+    The parameter servers of a job come first. A job with a task that does not fit releases its tasks and is paused.
 
     Parameters
     ----------
     instance : PlacementInstance
         The placement.
     seed : int, optional
-        Of numpy's default generator.
+        Seed of the random choices.
     """
     rng = np.random.default_rng(seed)
 

@@ -1,4 +1,4 @@
-"""Small parts of a placement, solved again by the per-server model while the rest stays as it is."""
+"""Small parts of a placement, solved again by the per-server model while the rest is fixed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from gangopt.solvers.placement.bound import levels_within
 __all__ = ["Held", "Neighbourhood", "neighbourhood_of"]
 
 Held = dict[int, tuple[tuple[int, int, int], ...]]
-"""By index of every placed job, its pieces (server, parameter servers, workers)."""
+"""Pieces (server, parameter servers, workers) by index of every placed job."""
 
 SERVERS_BESIDE = 16
-"""Servers with the most room that join those of the chosen jobs."""
+"""Number of servers with the most room added to those of the chosen jobs."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Neighbourhood:
     Attributes
     ----------
     part : PlacementInstance
-        The jobs on the servers, with what the other jobs leave free.
+        The jobs on the servers, with the capacity that the other jobs leave free.
     jobs, servers : tuple of int
         Their indices in the whole instance.
     """
@@ -43,26 +43,26 @@ class Neighbourhood:
     servers: tuple[int, ...]
 
     def within(self, settings: SolveSettings, limits: Mapping[int, float]) -> tuple[SolverOutcome, Held | None]:
-        """Place the most jobs of the part, each within a transfer time of its own.
+        """Place the most jobs of the part, each within its own transfer time.
 
         Parameters
         ----------
         settings : SolveSettings
             How to solve.
         limits : mapping of int to float
-            Longest transfer time in seconds by index of the job in the whole instance; others are paused.
+            Maximum transfer time in seconds by index of the job in the whole instance; other jobs are paused.
 
         Returns
         -------
         tuple of SolverOutcome and dict
-            Pieces of the jobs that are placed, with the indices of the whole instance; None without a solution.
+            Pieces of the placed jobs with the indices of the whole instance; None without a solution.
         """
         model = fixed_levels_model(self.part, {at: limits[j] for at, j in enumerate(self.jobs) if j in limits})
         outcome = solve_model(model, settings)
         return outcome, None if outcome.values is None else self.whole(read_fixed_levels(model, self.part).pieces)
 
     def better(self, settings: SolveSettings, held: Held) -> tuple[SolverOutcome, Held | None]:
-        """Minimise the objective of the part, from the pieces that its jobs have.
+        """Minimise the objective of the part, starting from the current pieces of its jobs.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Neighbourhood:
         Returns
         -------
         tuple of SolverOutcome and dict
-            As of `within`.
+            As for `within`.
         """
         number = {k: at for at, k in enumerate(self.servers)}
         pieces = [tuple((number[k], x, y) for k, x, y in held.get(j, ())) for j in self.jobs]
@@ -109,9 +109,9 @@ def neighbourhood_of(
     held : Held
         Pieces of every placed job.
     jobs : sequence of int
-        The jobs that are to be placed anew.
+        The jobs to place again.
     beside : int, optional
-        Servers with the most room that join.
+        Number of servers with the most room to add.
     """
     chosen = sorted(set(jobs))
     free = free_beside(instance, held, chosen)
@@ -146,7 +146,7 @@ def neighbourhood_of(
 
 
 def free_beside(instance: PlacementInstance, held: Held, jobs: Sequence[int]) -> NDArray[np.int64]:
-    """Return what all jobs but some leave free on every server, millionths of the unit, shape (K, R)."""
+    """Return the free capacity of every server without some jobs, millionths of the unit, shape (K, R)."""
     free = instance.capacity_millionths.copy()
     for j, pieces in held.items():
         if j not in jobs:

@@ -1,4 +1,4 @@
-"""The last resort of `placement`: formulation `pieces` as a whole, with the bound known so far as a row."""
+"""Last resort of `placement`: formulation `pieces` as one model, with the known bound as a row."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["count_pieces", "prove"]
 
 
 NONZEROS = 8
-"""Coefficients of a piece in the rows of formulation `pieces`, about."""
+"""Approximate number of coefficients of a piece in the rows of formulation `pieces`."""
 
 
 def count_pieces(search: Search) -> int:
-    """Return how many pieces formulation `pieces` would have."""
+    """Return the number of pieces of formulation `pieces`."""
     return sum(
         len(job.pieces(item.capacity)) * len(item.servers) for job in search.data.jobs for item in search.data.classes
     )
 
 
 def prove(search: Search) -> None:
-    """Solve formulation `pieces` from the best placement; not where it is too large, or a time limit would not hold.
+    """Solve formulation `pieces` from the best placement, unless it is too large or would exceed the time limit.
 
     Parameters
     ----------
     search : Search
-        Takes the placement and the bound.
+        Receives the placement and the bound.
     """
     instance = search.instance
     if not search.is_watched(NONZEROS * count_pieces(search)):

@@ -1,4 +1,4 @@
-"""What the exact method of `placement` knows while it runs: the best placement, the bound, and their history."""
+"""State of the exact method of `placement`: the best placement, the bound, and their history."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ QUICK_NODES, QUICK_COLUMNS = 50, 4_000
 """Maximum nodes and columns of a part that counts as quickly solved."""
 
 UNWATCHED = 3e-5
-"""Seconds for every nonzero that presolve or a round of cuts of HiGHS takes without a look at the clock."""
+"""Seconds per nonzero that presolve or a round of cuts of HiGHS takes without checking the clock."""
 
 ALLOWED_SHARE, ALLOWED_SECONDS = 0.1, 2.0
-"""By how much the time limit may be overrun: this part of it, and as many seconds."""
+"""Tolerated excess of the time limit: this fraction of it, plus as many seconds."""
 
 
 @dataclass(kw_only=True)
@@ -41,9 +41,9 @@ class Search(Incumbent):
     Attributes
     ----------
     data, levels : PlacementData or list of list of Level
-        The instance in integers, and the levels of every job, once they are known.
+        The instance in integers, and the levels of every job once they are known.
     rng : numpy.random.Generator
-        Of all random choices.
+        Generator of all random choices.
     """
 
     data: PlacementData
@@ -51,7 +51,7 @@ class Search(Incumbent):
     levels: list[list[Level]] = field(default_factory=list)
 
     def offer_held(self, held: Held) -> None:
-        """Take the placement of these pieces if it is better; the other jobs are paused."""
+        """Keep the placement of these pieces, with all other jobs paused, if it is better."""
         pieces = [held.get(j, ()) for j in range(len(self.instance.jobs))]
         self.offer(PlacementSolution(tuple(pieces), paused_reasons(self.instance, pieces)))
 
@@ -71,7 +71,7 @@ class Search(Incumbent):
     def part_settings(self) -> SolveSettings:
         """Return the settings of a solve of one part, which ends early.
 
-        After a number of nodes, so that without a time limit the answer does not depend on the clock; under one also
+        It ends after a number of nodes, so that results without a time limit are reproducible; with a time limit also
         after `PART_SECONDS`.
         """
         settings = self.settings()
@@ -79,23 +79,23 @@ class Search(Incumbent):
         return replace(settings, time_limit=left, options={"mip_max_nodes": PART_NODES})
 
     def is_watched(self, nonzeros: int) -> bool:
-        """Return whether HiGHS looks at the clock often enough in a MIP of this size for the time limit to hold."""
+        """Return whether HiGHS checks the clock often enough in a MIP of this size to keep the time limit."""
         limit = self.controls.time_limit
         return limit is None or nonzeros * UNWATCHED <= ALLOWED_SHARE * limit + ALLOWED_SECONDS
 
     def seen(self, outcome: SolverOutcome) -> None:
-        """Note what a solve inside the method says about the solver; Ctrl-C during it ends the method."""
+        """Record version and options of the solver from an inner solve; Ctrl-C during it ends the method."""
         self.version = outcome.version
         if outcome.termination == "interrupted" and not _ran_out_of_nodes(outcome):
             raise KeyboardInterrupt
 
     def outcome(self, termination: Termination, reason: str | None = None) -> Outcome:
-        """Return what was found and proved; reason says why there is no proof, where the termination does not."""
+        """Return the Outcome of the call; `reason` explains a missing proof."""
         return self.concluded(termination, reason, "levels" if self.version else "combinatorial")
 
 
 def was_quick(outcome: SolverOutcome) -> bool:
-    """Return whether a part was solved so easily that a larger one is worth a try."""
+    """Return whether a part was solved so quickly that a larger one is worth trying."""
     columns = 0 if outcome.values is None else len(outcome.values)
     ended = outcome.termination in {"optimal", "infeasible"}
     return ended and (outcome.nodes or 0) <= QUICK_NODES and columns <= QUICK_COLUMNS

@@ -1,4 +1,4 @@
-"""Even shares of a job's tasks over k servers, and what the slowest of them costs."""
+"""Even shares of a job's tasks over k servers, and their transfer time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Shares = list[tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Job:
-    """What a rule needs to know of one job, as plain numbers.
+    """Data of one job for the placement rules, as plain numbers.
 
     Attributes
     ----------
     ps, workers : int
         Number of tasks.
     ps_need, worker_need : tuple of int
-        Of one task by resource, millionths of the unit.
+        Demand of one task by resource, millionths of the unit.
     send, receive : float
         Seconds per worker elsewhere of a parameter server, and per parameter server elsewhere of a worker.
     hosts : bool
@@ -39,11 +39,11 @@ class Job:
     hosts: bool
 
     def fits(self, ps: int, workers: int, free: tuple[int, ...]) -> bool:
-        """Return whether so many tasks fit into what is free on a server."""
+        """Return whether these numbers of tasks fit into the free amounts of a server."""
         return all(map(le, self.need(ps, workers), free))
 
     def need(self, ps: int, workers: int) -> tuple[int, ...]:
-        """Return what so many tasks take, by resource, in millionths of the unit."""
+        """Return the demand of these numbers of tasks by resource, in millionths of the unit."""
         return tuple([ps * a + workers * b for a, b in zip(self.ps_need, self.worker_need, strict=True)])
 
     def transfer_time(self, shares: Shares) -> float:
@@ -80,7 +80,7 @@ def job_of(instance: PlacementInstance, j: int) -> Job:
 
 
 def even_shares(ps: int, workers: int, k: int, every_pairing: bool) -> Iterator[Shares]:
-    """Yield the even spreads of tasks over k servers, which differ in where the remainders meet.
+    """Yield the even spreads of tasks over k servers, which differ in how remainders are combined.
 
     Every server gets floor(ps / k) parameter servers and floor(workers / k) workers; ps mod k of them get one more
     parameter server, workers mod k one more worker. The first servers get both extras, then come those with an extra
@@ -93,12 +93,12 @@ def even_shares(ps: int, workers: int, k: int, every_pairing: bool) -> Iterator[
     k : int
         Servers.
     every_pairing : bool
-        Yield every number of servers with both extras, largest first, or only the largest and the least.
+        Yield every number of servers with both extras, largest first, instead of only the largest and the smallest.
 
     Yields
     ------
     list of (servers, parameter servers, workers)
-        Runs in the order of the servers, none of 0 servers.
+        Runs in the order of the servers, without empty ones.
     """
     low_ps, extra_ps = divmod(ps, k)
     low_workers, extra_workers = divmod(workers, k)

@@ -1,4 +1,4 @@
-"""Placing jobs task by task, all of a job or nothing."""
+"""Place jobs task by task, each job completely or not at all."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def place_tasks(instance: PlacementInstance, order: Iterable[int], choose: Choos
     order : iterable of int
         Indices of all jobs.
     choose : Choose
-        Given the indices of the servers with room in ascending order, what is free on all servers and what the task
-        takes (millionths of the unit, shapes (K, R) and (R,)), returns one of the indices.
+        Returns one of the indices of the servers with room (ascending), given the free amounts of all servers and the
+        demand of the task (millionths of the unit, shapes (K, R) and (R,)).
 
     Returns
     -------
     PlacementSolution
-        A job of which a task found no room has no pieces; what its other tasks had taken is free again.
+        A job with a task that does not fit has no pieces, and its other tasks are released.
     """
     free = instance.capacity_millionths.copy()
     pieces: list[tuple[tuple[int, int, int], ...]] = [()] * len(instance.jobs)
@@ -55,7 +55,7 @@ def place_tasks(instance: PlacementInstance, order: Iterable[int], choose: Choos
 
 
 def _place_kind(free: IntArray, need: IntArray, count: int, choose: Choose) -> Counter[int] | None:
-    """Take room for equal tasks from `free`; None, and nothing taken, if one finds none."""
+    """Reserve room for equal tasks in `free`; return None and leave it unchanged if one does not fit."""
     placed: Counter[int] = Counter()
     for _ in range(count):
         servers = np.flatnonzero((free >= need).all(axis=1))

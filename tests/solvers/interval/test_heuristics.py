@@ -123,9 +123,9 @@ def test_retry_without_need_is_the_pair():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("step=0", "step=0, from 0.01 to 1"),
-        ("allocation=exact", r"exact\+optimus, two heuristics without random choices"),
-        ("placement=random", r"optimus\+random, two heuristics"),
+        ("step=0", r"step must be from 0.01 to 1 \(got 0\)"),
+        ("allocation=exact", r"two heuristics without random choices \(got exact\+optimus\)"),
+        ("placement=random", r"two heuristics .* \(got optimus\+random\)"),
         ("placement=theorem1", r"unknown method of interval 'optimus\+theorem1'"),
         ("allocation=greedy", "unknown method of interval"),
     ],

@@ -209,8 +209,11 @@ CPU = {"resources": ("cpu",), "worker_demand": np.array([1.0]), "ps_demand": np.
     ("changes", "reason"),
     [
         ({"workers": 5}, "all_workers_placed: 5 workers, but only 4 GPUs are free"),
-        ({"free_capacity": np.array([[1.0], [1.0]]), **CPU}, r"resource_capacity \(cpu\): room for 2 workers, 3 are"),
-        ({"free_capacity": np.array([[2.0], [2.0]]), **CPU}, r"resource_capacity \(cpu\): no machine set holds all"),
+        ({"free_capacity": np.array([[1.0], [1.0]]), **CPU}, r"resource_capacity \(cpu\): room for 2 of 3 workers"),
+        (
+            {"free_capacity": np.array([[2.0], [2.0]]), **CPU},
+            r"resource_capacity \(cpu\): no set of machines holds all",
+        ),
     ],
 )
 def test_infeasible_names_the_rule(changes, reason):

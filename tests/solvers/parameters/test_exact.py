@@ -208,7 +208,7 @@ def test_too_few_requests_are_infeasible_with_the_reason():
 
 
 @pytest.mark.parametrize(
-    ("order", "message"), [("size", "order: 'size', allowed"), ("requests+requests", "'requests' stands twice")]
+    ("order", "message"), [("size", "order: 'size', allowed"), ("requests+requests", "duplicate 'requests'")]
 )
 def test_bad_orders_are_refused(order, message):
     with pytest.raises(InputError, match=message):
