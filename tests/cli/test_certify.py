@@ -91,7 +91,7 @@ def test_an_own_instance_is_named_by_an_option_and_the_record_saved(saved, tmp_p
     assert run(["certify", str(result)]) == 2
     error = capsys.readouterr().err
     assert "instance 'mine' cannot be loaded" in error
-    assert "give it by --instance" in error
+    assert "pass --instance" in error
     output = tmp_path / "certificates.json"
     text_of(capsys, str(result), "--instance", str(file), "-o", str(output))
     assert read_json(output)["certificates"]["PE"]["holds"] is False

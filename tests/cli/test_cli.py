@@ -117,7 +117,7 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
     write_json(other, {**record, "solution": None})
     assert "the result holds no solution" in refused("solve", TINY, "--start", other)
     write_json(other, {**record, "problem": "auction"})
-    assert "field problem: 'auction'" in refused("solve", TINY, "--start", other)
+    assert "field problem must be 'parameters' (got 'auction')" in refused("solve", TINY, "--start", other)
     write_json(other, {"solution": 3, "termination": "optimal", "problem": "parameters"})
     assert "other.json: field the whole file" in refused("solve", TINY, "--start", other)
 
@@ -137,11 +137,11 @@ def test_solve_starts_from_a_saved_result(call, refused, tmp_path):
             ["solve", TINY, "--method", "frontier", "--form", "assign"],
             "form applies to the method exact, not to frontier",
         ),
-        (["solve", TINY, "--time-limit", "0"], "time limit 0.0: seconds above 0"),
-        (["solve", TINY, "--time-limit", "nan"], "time limit nan"),
-        (["solve", TINY, "--rel-gap", "-1"], "relative gap -1.0"),
-        (["solve", TINY, "--threads", "0"], "threads 0"),
-        (["solve", TINY, "--seed", "-3"], "seed -3"),
+        (["solve", TINY, "--time-limit", "0"], "time_limit must be > 0 and <= 1e9 seconds (got 0.0)"),
+        (["solve", TINY, "--time-limit", "nan"], "time_limit must be > 0 and <= 1e9 seconds (got nan)"),
+        (["solve", TINY, "--rel-gap", "-1"], "rel_gap must be >= 0 (got -1.0)"),
+        (["solve", TINY, "--threads", "0"], "threads must be an integer from 1 to 1024 (got 0)"),
+        (["solve", TINY, "--seed", "-3"], "seed must be an integer from 0 to 2147483647 (got -3)"),
         (["solve", TINY, "--seed", "x"], "--seed"),
         (["solve", TINY, "--solver", "abacus"], "abacus"),
         (["solve", TINY, "-o", "result.txt"], "suffix .txt, allowed: .json"),

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gangopt.base.types import Pyomo
+from gangopt.base.types import Floats, Pyomo
 from gangopt.formulations.allocation.configurations import Configurations, capacity_rows
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.solvers.allocation.dual import Selection
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["CoreAnswer", "core_model", "objective_unit", "solve_core"]
 
-FloatArray = NDArray[np.float64]
 
 LARGEST_COST = 1e6
 """Largest cost that HiGHS sees, in units of the objective: far from its tolerances and from its limits."""
@@ -49,13 +47,13 @@ class CoreAnswer:
     build_seconds: float
 
 
-def objective_unit(selection: Selection, reduced: FloatArray) -> float:
+def objective_unit(selection: Selection, reduced: Floats) -> float:
     """Return the unit of the core's objective, in seconds, so that its costs are at most `LARGEST_COST`."""
     return max(float(reduced.max()), FINEST_UNIT * abs(selection.bound), 1e-250) / LARGEST_COST
 
 
 def core_model(
-    instance: AllocationInstance, columns: Configurations, reduced: FloatArray, selection: Selection, unit: float
+    instance: AllocationInstance, columns: Configurations, reduced: Floats, selection: Selection, unit: float
 ) -> Pyomo:
     r"""Return formulation `counts` on the columns given, with the objective measured from the Lagrangian bound.
 
@@ -110,7 +108,7 @@ def core_model(
 def solve_core(
     instance: AllocationInstance,
     columns: Configurations,
-    reduced: FloatArray,
+    reduced: Floats,
     selection: Selection,
     settings: SolveSettings,
 ) -> CoreAnswer:

@@ -16,17 +16,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InfeasibleError
+from gangopt.base.types import Floats, Ints
 from gangopt.formulations.allocation.configurations import Configurations, capacity_rows, on_the_frontier
 from gangopt.instances.allocation.instance import AllocationInstance, TimeGrid, equal_job_classes
 from gangopt.solvers.core.clock import Clock, OutOfTime
 
 __all__ = ["Dual", "PricedGrids", "Selection", "maximise_bound"]
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 CELLS_AT_ONCE = 2_000_000
 """Completion times processed between two checks of the clock."""
@@ -61,22 +59,22 @@ class Selection:
         Priced cost of the chosen configuration of one job, for each class, seconds, shape (classes,).
     """
 
-    prices: FloatArray
+    prices: Floats
     bound: float
     seconds: float
-    use: FloatArray
-    ps: IntArray
-    workers: IntArray
-    least: FloatArray
+    use: Floats
+    ps: Ints
+    workers: Ints
+    least: Floats
 
 
 @dataclass(frozen=True)
 class _Grid:
-    classes: IntArray
-    seconds: FloatArray
-    sizes: FloatArray
-    worker: FloatArray
-    server: FloatArray
+    classes: Ints
+    seconds: Floats
+    sizes: Floats
+    worker: Floats
+    server: Floats
 
 
 class PricedGrids:
@@ -90,11 +88,6 @@ class PricedGrids:
         Construction and every method raise OutOfTime once it has expired, except where one pass over all completion
         times takes almost no time.
 
-    Raises
-    ------
-    InfeasibleError
-        If no configuration of a job fits the capacities; the message names the job.
-
     Attributes
     ----------
     classes : object
@@ -105,6 +98,11 @@ class PricedGrids:
         The given clock, or one that never expires.
     stated_capacity : object
         The capacity of the instance, which is never 0, shape (R,).
+
+    Raises
+    ------
+    InfeasibleError
+        If no configuration of a job fits the capacities; the message names the job.
     """
 
     def __init__(self, instance: AllocationInstance, clock: Clock | None = None) -> None:
@@ -122,7 +120,7 @@ class PricedGrids:
         for start in range(0, len(first), at_once):
             self._add(first[start : start + at_once], class_of)
 
-    def _add(self, first: IntArray, class_of: IntArray) -> None:
+    def _add(self, first: Ints, class_of: Ints) -> None:
         """Add the grids of some classes, given by the first job of each."""
         if self._grids:
             self.clock.require()
@@ -141,7 +139,7 @@ class PricedGrids:
                 self.clock.require()
             yield grid
 
-    def _drop_too_large(self, seconds: FloatArray, worker: FloatArray, server: FloatArray) -> None:
+    def _drop_too_large(self, seconds: Floats, worker: Floats, server: Floats) -> None:
         _, P, W = seconds.shape
         ps, workers = np.arange(1.0, P + 1)[:, None], np.arange(1.0, W + 1)
         for r, limit in enumerate(self._instance.capacity_limit):
@@ -157,7 +155,7 @@ class PricedGrids:
                 "the capacity of some resource"
             )
 
-    def select(self, prices: FloatArray) -> Selection:
+    def select(self, prices: Floats) -> Selection:
         """Return every class's cheapest configuration at the prices, and the bound that they prove.
 
         Parameters
@@ -185,13 +183,13 @@ class PricedGrids:
         return Selection(prices, total - margin, math.fsum(self.sizes * seconds), use, ps, workers, least)
 
     @staticmethod
-    def _priced(grid: _Grid, prices: FloatArray) -> FloatArray:
+    def _priced(grid: _Grid, prices: Floats) -> Floats:
         _, P, W = grid.seconds.shape
         priced = grid.seconds + (grid.worker @ prices)[:, None, None] * np.arange(1.0, W + 1)
         priced += (grid.server @ prices)[:, None, None] * np.arange(1.0, P + 1)[:, None]
         return priced
 
-    def columns_within(self, selection: Selection, threshold: float) -> tuple[Configurations, FloatArray]:
+    def columns_within(self, selection: Selection, threshold: float) -> tuple[Configurations, Floats]:
         """Return the configurations whose reduced cost is below a threshold, and the reduced costs.
 
         Parameters
@@ -303,7 +301,7 @@ def maximise_bound(grids: PricedGrids) -> Dual:
     return Dual(best, selections, ceiling, capped)
 
 
-def _master(selections: list[Selection], grids: PricedGrids, box: float) -> tuple[FloatArray, float, bool]:
+def _master(selections: list[Selection], grids: PricedGrids, box: float) -> tuple[Floats, float, bool]:
     """Return the prices with the largest bound that the cuts allow, that bound, and whether a price is at its cap.
 
     Prices are scaled by capacity over the size of the objective, so that all numbers are near 1.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, TimeGrid
 from gangopt.solvers.allocation.moves import (
     Seed,
@@ -20,7 +21,6 @@ from gangopt.solvers.allocation.moves import (
 
 __all__ = ["drf", "equal", "optimus", "tetris"]
 
-FloatArray = NDArray[np.float64]
 
 PS, WORKER = 0, 1
 
@@ -111,7 +111,7 @@ class _Moves:
     """
 
     def __init__(
-        self, instance: AllocationInstance, grids: list[TimeGrid], factor: FloatArray, per: Literal["amount", "share"]
+        self, instance: AllocationInstance, grids: list[TimeGrid], factor: Floats, per: Literal["amount", "share"]
     ) -> None:
         J = len(instance.jobs)
         self._demand: tuple[list[list[float]], list[list[float]]] = (
@@ -119,9 +119,9 @@ class _Moves:
             instance.worker_demand.tolist(),
         )
         self._width: list[int] = instance.max_workers.tolist()
-        self.best_gain: list[FloatArray] = [np.empty(0)] * J
+        self.best_gain: list[Floats] = [np.empty(0)] * J
         self._is_worker: list[NDArray[np.bool_]] = [np.empty(0, dtype=bool)] * J
-        self._gains: dict[tuple[int, int], FloatArray] = {}
+        self._gains: dict[tuple[int, int], Floats] = {}
         self._targets: dict[tuple[int, int], NDArray[np.int64]] = {}
         dominant = [_dominant(instance, demand, per) for demand in (instance.ps_demand, instance.worker_demand)]
         for grid in grids:
@@ -166,15 +166,15 @@ class _Moves:
         return AllocationSolution(tuple(i % W + 1 for i, W in pairs), tuple(i // W + 1 for i, W in pairs))
 
 
-def _dominant(instance: AllocationInstance, demand: FloatArray, per: Literal["amount", "share"]) -> FloatArray:
+def _dominant(instance: AllocationInstance, demand: Floats, per: Literal["amount", "share"]) -> Floats:
     shares = demand / instance.capacity
     dominant = shares.argmax(axis=1)
     chosen = demand if per == "amount" else shares
-    result: FloatArray = chosen[np.arange(len(demand)), dominant]
+    result: Floats = chosen[np.arange(len(demand)), dominant]
     return result
 
 
-def _gains(seconds: FloatArray, axis: int, dominant: FloatArray) -> tuple[FloatArray, NDArray[np.int64] | None]:
+def _gains(seconds: Floats, axis: int, dominant: Floats) -> tuple[Floats, NDArray[np.int64] | None]:
     """Return gain and target of the next task along an axis, shape (n, P, W); no targets where no table has holes."""
     _, P, W = seconds.shape
     if np.isfinite(seconds).all():
@@ -304,7 +304,7 @@ def tetris(instance: AllocationInstance) -> AllocationSolution:
     return _from_rungs(rungs, at)
 
 
-def _over_mean(values: FloatArray, inside: FloatArray) -> FloatArray:
+def _over_mean(values: Floats, inside: Floats) -> Floats:
     mean = float(values @ inside) / float(inside.sum())
     return values / mean if mean > 0 else np.zeros_like(values)
 

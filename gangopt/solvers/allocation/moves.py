@@ -6,15 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gangopt.base.errors import InfeasibleError, NoSolutionError
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution, TimeGrid
 
 __all__ = ["Seed", "next_allowed", "seed_configurations", "seeded_ladders", "to_solution"]
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 
 @dataclass
@@ -29,9 +26,9 @@ class Seed:
         Remaining capacity, in each resource's unit, shape (R,).
     """
 
-    ps: IntArray
-    workers: IntArray
-    free: FloatArray
+    ps: Ints
+    workers: Ints
+    free: Floats
 
 
 def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | None = None) -> Seed:
@@ -76,7 +73,7 @@ def seed_configurations(instance: AllocationInstance, grids: list[TimeGrid] | No
     return Seed(ps, workers, instance.capacity_limit - used)
 
 
-def _smallest(instance: AllocationInstance, j: int, seconds: FloatArray) -> tuple[int, int, FloatArray]:
+def _smallest(instance: AllocationInstance, j: int, seconds: Floats) -> tuple[int, int, Floats]:
     """Return the smallest configuration of a job whose 1 + 1 is a hole, and its minimum use of each resource."""
     p, w = np.nonzero(np.isfinite(seconds))
     order = np.lexsort((p, seconds[p, w], p + w))[0]
@@ -84,7 +81,7 @@ def _smallest(instance: AllocationInstance, j: int, seconds: FloatArray) -> tupl
     return int(p[order]) + 1, int(w[order]) + 1, use.min(axis=0)
 
 
-def _require_room(instance: AllocationInstance, least: FloatArray) -> None:
+def _require_room(instance: AllocationInstance, least: Floats) -> None:
     total = np.array([math.fsum(column) for column in least.T.tolist()])
     over = total - instance.capacity_limit
     if (over <= 0).all():
@@ -104,7 +101,7 @@ def _require_room(instance: AllocationInstance, least: FloatArray) -> None:
     )
 
 
-def next_allowed(seconds: FloatArray, axis: int) -> IntArray:
+def next_allowed(seconds: Floats, axis: int) -> Ints:
     """Return, for every configuration, the next allowed count along an axis.
 
     Parameters
@@ -167,6 +164,6 @@ def seeded_ladders(instance: AllocationInstance) -> tuple[Seed, list[list[tuple[
     return seed, result
 
 
-def to_solution(ps: IntArray, workers: IntArray) -> AllocationSolution:
+def to_solution(ps: Ints, workers: Ints) -> AllocationSolution:
     """Return the Solution of two arrays of counts, shape (J,)."""
     return AllocationSolution(tuple(map(int, workers)), tuple(map(int, ps)))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import SolverError
-from gangopt.formulations.auction.columns import Column
+from gangopt.base.types import Floats
 from gangopt.formulations.auction.placing import choices_from
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Counts", "Master", "Optimum"]
 
-Floats = NDArray[np.float64]
 Counts = Mapping[tuple[int, int], int]
 """Number of apps by (group, column)."""
 

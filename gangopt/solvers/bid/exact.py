@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.bid.instance import BidInstance, BidRow, BidSolution
 from gangopt.instances.bid.rows import Split, queued, shared_row, whole_row
 from gangopt.solvers.bid.queues import (
@@ -236,10 +236,6 @@ def _one_phase(instance: BidInstance, offer: int, i: int) -> BidInstance:
         offer_levels=instance.offer_levels[offer : offer + 1],
         elapsed=0.0,
     )
-
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def fastest_counts(single: Floats, spread: Floats, most: Ints, gpus: int) -> Ints:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gangopt.base.types import Floats, Ints
 
 __all__ = ["deal", "deal_to_longest", "fold", "longest_first"]
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def deal(work: Floats, most: Ints, gpus: int) -> Ints:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gangopt.solvers.bounds.jobs import Floats
+from gangopt.base.types import Floats
 
 __all__ = ["Best", "Dual", "smooth_ascent", "supergradient_ascent"]
 

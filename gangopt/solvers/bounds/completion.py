@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gangopt.solvers.bounds.jobs import Floats, GangJobs, Ints
+from gangopt.base.types import Floats, Ints
+from gangopt.solvers.bounds.jobs import GangJobs
 from gangopt.solvers.bounds.prices import Grid, chunks, ragged
 
 __all__ = ["Completion"]

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats
 from gangopt.solvers.bounds.ascent import Best, Dual, smooth_ascent, supergradient_ascent
 from gangopt.solvers.bounds.completion import Completion
 from gangopt.solvers.bounds.job_prices import JobPrices
-from gangopt.solvers.bounds.jobs import Floats, GangJobs, gang_jobs
+from gangopt.solvers.bounds.jobs import GangJobs, gang_jobs
 from gangopt.solvers.bounds.mean_busy import MeanBusy
 from gangopt.solvers.bounds.prices import Grid, finest_grid, first_prices
 from gangopt.solvers.bounds.single_machine import (

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from gangopt.solvers.bounds.jobs import Floats, GangJobs
+from gangopt.base.types import Bools, Floats
+from gangopt.solvers.bounds.jobs import GangJobs
 from gangopt.solvers.bounds.prices import Grid
 
 __all__ = ["JobPrices"]
-
-Flags = npt.NDArray[np.bool_]
 
 
 class JobPrices:
@@ -100,7 +98,7 @@ class JobPrices:
             use[j, m] = jobs.duration[j] - use[j].sum()
         return np.minimum(at_once, value[rows, best]), use
 
-    def _knapsack(self, prices: Floats) -> tuple[Floats, Flags]:
+    def _knapsack(self, prices: Floats) -> tuple[Floats, Bools]:
         """Return the dearest set of gangs that fit in each interval, by dynamic programming over the GPUs."""
         jobs = self._jobs
         capacity = int(jobs.n_gpus)

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Floats, Ints
 
-__all__ = ["EPSILON", "Floats", "GangJobs", "Ints", "gang_jobs", "largest_sum"]
+__all__ = ["EPSILON", "GangJobs", "gang_jobs", "largest_sum"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 EPSILON = float(np.finfo(np.float64).eps)
 """Distance from 1 to the next number in double precision."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gangopt.solvers.bounds.jobs import EPSILON, Floats, GangJobs, Ints
+from gangopt.base.types import Floats, Ints
+from gangopt.solvers.bounds.jobs import EPSILON, GangJobs
 from gangopt.solvers.bounds.prices import Grid, chunks, ragged
 
 __all__ = ["MeanBusy"]

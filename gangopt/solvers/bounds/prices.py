@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from gangopt.solvers.bounds.jobs import Floats, GangJobs, Ints
+from gangopt.base.types import Floats, Ints
+from gangopt.solvers.bounds.jobs import GangJobs
 
 __all__ = ["Grid", "chunks", "finest_grid", "first_prices", "ragged"]
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gangopt.solvers.bounds.jobs import EPSILON, Floats, GangJobs
+from gangopt.base.types import Floats
+from gangopt.solvers.bounds.jobs import EPSILON, GangJobs
 
 __all__ = ["durations", "exclusive", "fluid_completions", "mean_busy", "shortest_remaining"]
 

@@ -1,1 +1,1 @@
-"""Solvers other than HiGHS."""
+"""Solvers other than HiGHS, through their Pyomo interfaces."""

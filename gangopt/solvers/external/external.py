@@ -1,8 +1,8 @@
-"""Other solvers by their Pyomo name: one outcome whatever the interface, and nothing that was asked for is lost.
+"""Other solvers by their Pyomo name, with one kind of outcome for all interfaces and no setting silently lost.
 
-The model is compiled to arrays first and handed over as a plain Pyomo model made from them. So every interface meets
-the same kind of model, the caller's model is touched only by the final checked values, and what a solver returns goes
-through the same verification as what HiGHS returns.
+The model is compiled to arrays first and passed on as a plain Pyomo model made from them. So every interface gets the
+same kind of model, the caller's model receives only the final checked values, and solutions go through the same
+verification as those of HiGHS.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.opt import SolverStatus, TerminationCondition
 
 from gangopt.base.errors import InputError, SolverError, SolverUnavailableError, shown
+from gangopt.base.types import Floats
 from gangopt.solvers.external.solvers import EXTERNAL_SOLVERS, ExternalSolver
-from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.solvers.highs.arrays import LinearArrays
 from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.engine import Engine
 from gangopt.solvers.highs.library import new_highs, release_scheduler, set_options
@@ -37,10 +38,10 @@ from gangopt.solvers.highs.verification import fixed_integers, rounded, violatio
 __all__ = ["EXTERNAL_SOLVERS", "ExternalSolver", "solve_external"]
 
 _CLAIM_TOLERANCE = 1e-6
-"""A bound that is this close to the objective, relative to max(1, abs(objective)), proves it."""
+"""A bound within this distance of the objective, relative to max(1, abs(objective)), proves it."""
 
 _EARLY = 0.05
-"""Part of the time limit by which a solver's own clock may end it earlier than ours does."""
+"""Fraction of the time limit by which a solver's own clock may stop it before ours."""
 
 _TERMINATIONS: dict[Any, Termination | Literal["undecided"]] = {
     TerminationCondition.optimal: "optimal",
@@ -54,7 +55,7 @@ _TERMINATIONS: dict[Any, Termination | Literal["undecided"]] = {
 }
 
 _NO_POINT = TerminationCondition.intermediateNonInteger
-"""A stop before the first integer point; what the interface then offers is a relaxed one."""
+"""Condition of a stop before the first integer point; the interface then returns a relaxed point."""
 _STOPPED = (TerminationCondition.feasible, _NO_POINT)
 
 
@@ -74,22 +75,22 @@ def solve_external(
     solver_name : str
         Name in Pyomo's SolverFactory, one of `EXTERNAL_SOLVERS`; `gangopt_highs` is `solve_model`.
     settings : SolveSettings or None, optional
-        How to solve it; `options` are the solver's own and override what the settings imply.
+        Settings of the solve; `options` are the solver's own and override the settings.
     load : bool, optional
         Write the solution to the variables, if there is one.
 
     Returns
     -------
     SolverOutcome
-        Its `message` says which settings the solver has no option for. The bound is None where the solver proves
-        none. Progress is not reported.
+        Its `message` reports settings that the solver does not support. The bound is None if the solver proves none.
+        Progress is not reported.
 
     Raises
     ------
     SolverUnavailableError
-        If the solver is not installed; the message says how to get it.
+        If the solver is not installed; the message says how to install it.
     InputError
-        If its options are not known here, it has none for a gap that is asked for, or the model is not linear.
+        If the solver is unknown, does not support a requested gap, or the model is not linear.
     SolverError
         If its interface fails.
     """
@@ -162,9 +163,10 @@ class _Run:
         return self._outcome(arrays, "error" if termination == "undecided" else termination, point, bound)
 
     def _unbounded_or_infeasible(self, tight: LinearArrays, claimed: str) -> Termination:
-        """Decide what an interface leaves open: is there a point, and a direction of endless improvement.
+        """Decide between infeasible and unbounded, which an interface may leave open.
 
-        Both questions are put as models that have an optimum, so that no interface can misread the answer.
+        Feasibility and an improving direction are both tested by models with an optimum, so that no interface can
+        misread the answer.
         """
         termination, point, _ = self._call(elastic(tight))
         if point is None or termination != "optimal":
@@ -205,20 +207,20 @@ class _Run:
         return termination, point, float(bound) if known else None
 
     def _seconds_left(self) -> float | None:
-        """Return what is left of the time limit, to which making the model is charged."""
+        """Return the remaining time; building the model counts against the limit."""
         limit = self._settings.time_limit
         return None if limit is None else limit - (time.perf_counter() - self._started)
 
-    def _why_stopped(self, condition: Any) -> Termination:
-        """Tell a time limit from a gap that was reached, where an interface only says that a point is feasible."""
+    def _why_stopped(self, condition: Any) -> Termination:  # noqa: ANN401
+        """Distinguish a time limit from a reached gap if an interface only reports a feasible point."""
         left = self._seconds_left()
         if left is not None and left <= _EARLY * (self._settings.time_limit or 0.0):
             return "time_limit"
         gap_asked = self._settings.rel_gap > 0 or self._settings.abs_gap > 0
         return "optimal" if gap_asked and condition != _NO_POINT else "error"
 
-    def _ask(self, model: Any, left: float | None) -> Any:
-        """Call the interface; a solver that skips options it does not know is found out by its log."""
+    def _ask(self, model: Any, left: float | None) -> Any:  # noqa: ANN401
+        """Call the interface; detect unknown options that a solver skips by its log."""
         options = dict(self.options)
         if left is not None and self._solver.time_limit not in self._settings.options:
             options[self._solver.time_limit] = self._solver.seconds(left)
@@ -277,7 +279,7 @@ class _Run:
     def _proven(
         self, arrays: LinearArrays, objective: float, bound: float | None, claimed: bool
     ) -> tuple[float | None, SolutionStatus]:
-        """Say what is proven: with gap 0 asked for, or in a linear program, a claimed optimum is a bound itself."""
+        """Return what is proven; with gap 0, or in a linear program, a claimed optimum is itself a bound."""
         exact = not arrays.is_mip or (self._settings.rel_gap == 0 and self._settings.abs_gap == 0)
         tolerance = _CLAIM_TOLERANCE * max(1.0, abs(objective))
         if bound is None:
@@ -290,9 +292,9 @@ class _Run:
 
 
 def _checked(tight: LinearArrays, point: Floats) -> tuple[Floats, str | None]:
-    """Return a point with its continuous values computed anew for its integers, and the rule that it breaks.
+    """Return a point with continuous values recomputed for its integers, and the constraint that it violates.
 
-    Interfaces that go through text files hand over a few digits of each value only.
+    Interfaces that go through text files return only a few digits of each value.
     """
     values = rounded(tight, point)
     broken = violation(tight, values, point)
@@ -325,7 +327,7 @@ def _version(interface: Any) -> str:
 
 
 def _plain_model(arrays: LinearArrays) -> tuple[Any, list[Any]]:
-    """Make a Pyomo model with variables x[0], x[1], ... and one constraint a row."""
+    """Build a Pyomo model with variables x[0], x[1], ... and one constraint per row."""
     with PauseGC():
         model = pyo.ConcreteModel()
         model.x = pyo.Var(range(arrays.n_columns))
@@ -357,8 +359,8 @@ def _plain_model(arrays: LinearArrays) -> tuple[Any, list[Any]]:
     return model, columns
 
 
-def _point_of(model: Any, columns: list[Any], results: Any) -> Floats | None:
-    """Read the solution out of the results; interfaces leave out variables that appear nowhere, which are then 0."""
+def _point_of(model: Any, columns: list[Any], results: Any) -> Floats | None:  # noqa: ANN401
+    """Read the solution from the results; variables that interfaces omit because they appear nowhere are 0."""
     if not len(results.solution):
         return None
     results.solver.status = SolverStatus.ok

@@ -1,4 +1,4 @@
-"""What is known of other solvers: how to get them, and how their Pyomo interfaces name the settings of a solve."""
+"""Registry of other solvers: how to install them, and the option names of their Pyomo interfaces."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def _whole_seconds(value: float) -> object:
 
 @dataclass(frozen=True)
 class ExternalSolver:
-    """How one solver is asked for what SolveSettings holds, in the option names of its Pyomo interface.
+    """Option names of one solver's Pyomo interface for the fields of SolveSettings.
 
     Attributes
     ----------
     how_to_get : str
-        One line for those who do not have it.
+        One line on how to install it.
     time_limit, rel_gap, abs_gap, threads, seed : str or str or None
-        Option names, None where the solver has no such option.
+        Option names, None if the solver has no such option.
     seconds : callable
-        Form of the time limit that the solver takes.
+        Converts the time limit to the solver's type.
     fixed : mapping of str to object
-        Options that are always given.
+        Options that are always set.
     reports_bound : bool
-        Whether the bound that Pyomo shows is a proven one.
+        Whether the bound reported by Pyomo is proven.
     refusal : str or None
-        How a line of its log begins when it skips an option it does not know, None where it stops instead.
+        Start of the log line with which it skips an unknown option, None if it stops instead.
     """
 
     how_to_get: str
@@ -92,4 +92,4 @@ EXTERNAL_SOLVERS: dict[str, ExternalSolver] = {
         "randomseed",
     ),
 }
-"""Solvers whose option names are known, by their name in Pyomo's SolverFactory."""
+"""Supported solvers by their name in Pyomo's SolverFactory."""

@@ -1,7 +1,7 @@
 """The path from a linear Pyomo model to HiGHS and back.
 
-`solve_model` solves any linear ConcreteModel or Block. Its parts serve those who need them apart: `compile_model` reads
-a model into `LinearArrays`, `Session` holds arrays in HiGHS for repeated solves, `load_values` writes a solution back.
+`solve_model` solves any linear ConcreteModel or Block. Its parts are public, too: `compile_model` reads a model into
+`LinearArrays`, `Session` holds arrays in HiGHS for repeated solves, `load_values` writes a solution back.
 Importing the package registers the solver `gangopt_highs` with Pyomo's SolverFactory.
 """
 

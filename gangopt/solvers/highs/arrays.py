@@ -1,4 +1,4 @@
-"""A linear model as plain arrays: the form in which it is checked, handed to HiGHS and verified."""
+"""A linear model as plain arrays, in which it is checked, passed to HiGHS and verified."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gangopt.base.errors import InputError, ModelTooLargeError
+from gangopt.base.types import Floats
 
-__all__ = ["INFINITE", "LARGEST_COEFFICIENT", "Floats", "LinearArrays", "Sense"]
+__all__ = ["INFINITE", "LARGEST_COEFFICIENT", "LinearArrays", "Sense"]
 
 Sense = Literal["minimise", "maximise"]
-Floats = NDArray[np.float64]
 
 INFINITE = 1e20
-"""Bounds at or beyond this size are no bounds; HiGHS reads them so, and so do all checks here."""
+"""Bounds of at least this magnitude count as infinite, in HiGHS and in all checks here."""
 LARGEST_COEFFICIENT = 1e15
-"""HiGHS refuses larger matrix entries."""
+"""HiGHS rejects larger matrix entries."""
 _LARGEST_INDEX = 2**31 - 1
 
 
@@ -36,25 +36,25 @@ class LinearArrays:
     offset : float
         Constant of the objective.
     costs : ndarray of float
-        Objective coefficient, one a column.
+        Objective coefficient of each column.
     lower, upper : ndarray of float
-        Bounds of the columns; -inf and inf where there is none.
+        Bounds of the columns; -inf and inf if there is none.
     integer : ndarray of bool
         True for columns that take integers only.
     row_lower, row_upper : ndarray of float
-        Bounds of the rows; -inf and inf where there is none.
+        Bounds of the rows; -inf and inf if there is none.
     starts : ndarray of int
-        First entry of each row in `indices`, one more than rows, 0-based.
+        First entry of each row in `indices`, and the number of entries, 0-based.
     indices : ndarray of int
         Column of each entry, 0-based.
     values : ndarray of float
         Coefficient of each entry.
     columns : sequence of object
-        Pyomo variables in column order; empty for arrays that come from no model.
+        Pyomo variables in column order; empty for arrays without a model.
     rows : sequence of object
         Pyomo constraints, or names, in row order; empty for rows without names.
     row_factors : ndarray of float or None
-        What each row has been multiplied by, None where all are 1; messages divide by it.
+        Factor by which each row was multiplied, None if all are 1; messages divide by it.
     """
 
     sense: Sense
@@ -110,12 +110,12 @@ class LinearArrays:
         Returns
         -------
         LinearArrays
-            Checked arrays; entries that is duplicated are summed.
+            Checked arrays; duplicate entries are summed.
 
         Raises
         ------
         InputError
-            If lengths differ, or a number is not acceptable.
+            If lengths differ, or a number is invalid.
         """
         csr = _as_rows(matrix)
         rows, columns = csr.shape
@@ -156,7 +156,7 @@ class LinearArrays:
 
     @property
     def has_whole_objective(self) -> bool:
-        """Whether c x is an integer at every feasible point, because all costs are and belong to whole columns."""
+        """Whether c x is an integer at every feasible point: all costs are integers and belong to integer columns."""
         used = self.costs != 0
         return bool(self.integer[used].all() and (self.costs == np.round(self.costs)).all())
 
@@ -169,7 +169,7 @@ class LinearArrays:
         return _name(self.rows, row, "row")
 
     def row_factor(self, row: int) -> float:
-        """Return what a row has been multiplied by."""
+        """Return the factor by which a row was multiplied."""
         return 1.0 if self.row_factors is None else float(self.row_factors[row])
 
     def activity(self, x: Floats) -> Floats:
@@ -178,12 +178,12 @@ class LinearArrays:
         Parameters
         ----------
         x : ndarray of float
-            One value a column.
+            One value per column.
 
         Returns
         -------
         ndarray
-            One value a row.
+            One value per row.
         """
         return _row_sums(self.starts, self.values * x[self.indices])
 
@@ -193,7 +193,7 @@ class LinearArrays:
         Parameters
         ----------
         x : ndarray of float
-            One value a column.
+            One value per column.
 
         Returns
         -------
@@ -203,12 +203,12 @@ class LinearArrays:
         return float(self.costs @ x + self.offset)
 
     def check(self) -> None:
-        """Refuse arrays that a solver would misread.
+        """Reject arrays that a solver would misread.
 
         Raises
         ------
         InputError
-            If lengths do not fit, an index is out of range or is duplicated in a row, a coefficient or cost is not
+            If lengths do not fit, an index is out of range or duplicated in a row, a coefficient or cost is not
             finite or too large, or a bound is NaN or infinite on the wrong side; the message names the component.
         """
         if self.sense not in {"minimise", "maximise"}:
@@ -280,7 +280,7 @@ class LinearArrays:
 
 
 def vector(values: ArrayLike, field: str) -> Floats:
-    """Return numbers as a new vector; refuse what is none, naming the field."""
+    """Return numbers as a new vector; reject anything else, naming the field."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -297,7 +297,7 @@ def _filled(values: ArrayLike, field: str, length: int) -> Floats:
 
 
 def _as_rows(matrix: Any) -> Any:  # noqa: ANN401
-    """Return a matrix in compressed rows, entries that is duplicated summed."""
+    """Return a matrix in compressed rows, with duplicate entries summed."""
     from scipy.sparse import csr_matrix
 
     try:
@@ -331,7 +331,7 @@ def _row_sums(starts: NDArray[np.int32], terms: Floats) -> Floats:
 
 
 def _rising_in_rows(starts: NDArray[np.int32], indices: NDArray[np.int32]) -> bool:
-    """Whether columns rise strictly inside each row, which rules out duplicates without sorting."""
+    """Return whether columns ascend strictly inside each row, which rules out duplicates without sorting."""
     rising = np.diff(indices) > 0
     first_of_row = starts[1:-1]
     rising[first_of_row[(first_of_row > 0) & (first_of_row < len(indices))] - 1] = True

@@ -18,12 +18,12 @@ from pyomo.core.base import value
 from pyomo.core.expr.numvalue import native_numeric_types
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.highs.arrays import Floats
+from gangopt.base.types import Floats
 
 __all__ = ["ColumnTable", "bounds_and_integrality"]
 
 FIXED_VALUE_TOLERANCE = 1e-6
-"""A fixed variable may leave its domain by this much, as values that another solver has written do."""
+"""Tolerance by which a fixed variable may violate its domain, as values written by other solvers do."""
 
 _PLAIN = native_numeric_types | {type(None)}
 _domain = attrgetter("_domain")
@@ -31,14 +31,14 @@ _fixed = attrgetter("_fixed")
 
 
 class ColumnTable:
-    """Every variable of a block, then those of other blocks in the order in which they are met.
+    """All variables of a block, then those of other blocks in order of appearance.
 
     Attributes
     ----------
     variables : iterable of object
         Pyomo variables.
     n_own : object
-        How many of them belong to the block.
+        Number of variables that belong to the block.
     """
 
     def __init__(self, variables: Iterable[Any]) -> None:
@@ -55,7 +55,7 @@ class ColumnTable:
         self._sorted_ids = ids[self._order]
 
     def positions_of(self, variables: Sequence[Any]) -> NDArray[np.intp]:
-        """Return the position of each variable, adding those of other blocks; called once a table.
+        """Return the position of each variable, adding those of other blocks; called once per table.
 
         The ids are looked up by binary search in the sorted ids of the block's own variables: in C, and several times
         faster than a dictionary, as neighbours in a row are neighbours in memory.
@@ -63,7 +63,7 @@ class ColumnTable:
         Parameters
         ----------
         variables : sequence of object
-            Pyomo variables, repeated at will.
+            Pyomo variables, possibly repeated.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class ColumnTable:
         return positions
 
     def fixed(self) -> NDArray[np.bool_]:
-        """Return which variables are fixed, one flag a variable of the table."""
+        """Return one flag per variable of the table, true for fixed ones."""
         return np.fromiter(map(_fixed, self.variables), np.bool_, len(self.variables))
 
     def fixed_values(self, fixed: NDArray[np.bool_], used: NDArray[np.bool_]) -> Floats:
@@ -107,12 +107,12 @@ class ColumnTable:
         Returns
         -------
         ndarray
-            One value a variable of the table.
+            One value per variable of the table.
 
         Raises
         ------
         InputError
-            If a fixed variable that is used has no value, or one has a value outside its domain.
+            If a used fixed variable has no value, or a value is outside its domain.
         """
         values = np.zeros(len(self.variables))
         for position in np.flatnonzero(fixed).tolist():
@@ -148,7 +148,7 @@ def bounds_and_integrality(variables: Sequence[Any]) -> tuple[Floats, Floats, ND
     Returns
     -------
     tuple of three arrays
-        Lower bounds, upper bounds (-inf and inf where there is none) and integer flags.
+        Lower bounds, upper bounds (-inf and inf if there is none) and integer flags.
 
     Raises
     ------

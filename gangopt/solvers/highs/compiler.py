@@ -26,8 +26,9 @@ from pyomo.repn.util import VarRecorder
 from scipy.sparse import csr_matrix
 
 from gangopt.base.errors import InputError, NonlinearModelError
+from gangopt.base.types import Floats
 from gangopt.formulations.deadline import paced
-from gangopt.solvers.highs.arrays import Floats, LinearArrays, Sense
+from gangopt.solvers.highs.arrays import LinearArrays, Sense
 from gangopt.solvers.highs.columns import ColumnTable, bounds_and_integrality
 from gangopt.solvers.highs.scaling import row_extremes
 

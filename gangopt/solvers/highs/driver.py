@@ -1,4 +1,4 @@
-"""Running HiGHS in a thread of its own, while the calling thread reports progress and listens for Ctrl-C.
+"""Run HiGHS in a thread of its own, while the calling thread reports progress and listens for Ctrl-C.
 
 HiGHS calls back from inside the solve, where an exception would be swallowed and a slow callback would hold up the
 search. So the callback only notes what changed; the calling thread, which waits, hands it on to the user's functions.
@@ -30,24 +30,24 @@ _MIP_INTERRUPT = int(_Kind.kCallbackMipInterrupt)
 _IMPROVED = int(_Kind.kCallbackMipImprovingSolution)
 _LOGGED = int(_Kind.kCallbackLogging)
 _BOUND_INTERVAL = 0.05
-"""Seconds between two reports that differ in the bound alone."""
+"""Minimum seconds between two reports that differ only in the bound."""
 _DONE = object()
-"""Wakes the waiting thread when the worker has ended."""
+"""Queue item that wakes the waiting thread when the worker has ended."""
 
 
 class Monitor:
-    """What is seen of running solves: incumbents, bounds, log lines, and the wish to stop.
+    """Observe running solves: incumbents, bounds, log lines, and requests to stop.
 
     Attributes
     ----------
     trajectory : list of tuple of float and float or None
         (seconds, incumbent, bound) at each change, objective in the model's own unit.
     stopped : object
-        Set when HiGHS is to stop at its next callback.
+        Set to stop HiGHS at its next callback.
     interrupted : object
         Whether Ctrl-C was the reason.
     trusted : object
-        Whether the bounds of HiGHS hold for the model as stated; if not, none is reported.
+        Whether the bounds of HiGHS hold for the original model; if not, none is reported.
     """
 
     def __init__(self, settings: SolveSettings, maximise: bool, scale: float) -> None:
@@ -66,8 +66,8 @@ class Monitor:
         self._ended = threading.Event()
         self._failure: BaseException | None = None
 
-    def attach(self, highs: Any, *, report: bool) -> None:
-        """Have a HiGHS instance call back; a sub-solve that does not report can still be stopped."""
+    def attach(self, highs: Any, *, report: bool) -> None:  # noqa: ANN401
+        """Register the callbacks of a HiGHS instance; a sub-solve that does not report can still be stopped."""
         highs.setCallback(self._called if report else self._asked_to_stop, None)
         kinds = (*_INTERRUPTS, _Kind.kCallbackMipImprovingSolution) if report else _INTERRUPTS
         for kind in kinds if self._settings.log is None or not report else (*kinds, _Kind.kCallbackLogging):
@@ -109,10 +109,10 @@ class Monitor:
             into.user_interrupt = True
 
     def _improve(self, incumbent: float, bound: float) -> None:
-        """Note a better incumbent or bound, both as for minimisation.
+        """Record a better incumbent or bound, both in terms of minimisation.
 
-        Sub-solves report their own optimum as the bound; it meets the incumbent while the search goes on. A bound that
-        meets the incumbent is therefore left to the end of the solve, which states it anyway.
+        Sub-solves report their own optimum as the bound, which then equals the incumbent although the search continues.
+        A bound that equals the incumbent is therefore reported only at the end of the solve.
         """
         better = incumbent < self._incumbent
         self._incumbent = min(self._incumbent, incumbent)
@@ -134,7 +134,7 @@ class Monitor:
             self._queue.put(Progress(seconds, incumbent, bound))
 
     def wait(self) -> None:
-        """Hand on reports until the worker is done."""
+        """Pass on reports until the worker is done."""
         while not self._ended.is_set():
             try:
                 item = self._queue.get(timeout=0.2)
@@ -143,7 +143,7 @@ class Monitor:
             self._report(item)
 
     def interrupt(self) -> None:
-        """Note Ctrl-C: the first one asks HiGHS to stop, the second one leaves without waiting for it."""
+        """Handle Ctrl-C: the first one asks HiGHS to stop, the second one leaves without waiting for it."""
         note()
         if self.interrupted:
             raise KeyboardInterrupt
@@ -151,16 +151,16 @@ class Monitor:
         self.stopped.set()
 
     def begin(self) -> None:
-        """Note that a worker is about to start; a monitor may watch several, one after another."""
+        """Prepare for a new worker; a monitor may watch several, one after another."""
         self._ended.clear()
 
     def done(self) -> None:
-        """Tell the waiting thread that the worker has ended."""
+        """Wake the waiting thread when the worker has ended."""
         self._ended.set()
         self._queue.put(_DONE)
 
     def raise_failure(self) -> None:
-        """Raise what a user's function raised during the solve."""
+        """Raise the exception that a user's function raised during the solve."""
         if self._failure is not None:
             raise self._failure
 
@@ -193,7 +193,7 @@ def run_in_thread(work: Callable[[], T], monitor: Monitor) -> T:
     Returns
     -------
     object
-        What `work` returned; whatever it raised is raised here.
+        The result of `work`; an exception that it raised is raised here.
     """
     answer: list[T] = []
     failure: list[BaseException] = []
@@ -212,7 +212,7 @@ def run_in_thread(work: Callable[[], T], monitor: Monitor) -> T:
     with _ctrl_c_to(monitor):
         thread.start()
         while thread.is_alive():
-            # a handler of the user's own may raise at any instruction, so all of the waiting is guarded
+            # a signal handler of the user may raise at any instruction, so guard all of the waiting
             try:
                 monitor.wait()
                 thread.join()
@@ -226,7 +226,7 @@ def run_in_thread(work: Callable[[], T], monitor: Monitor) -> T:
 
 @contextmanager
 def _ctrl_c_to(monitor: Monitor) -> Iterator[None]:
-    """Route Ctrl-C to the monitor while in the main thread; a handler that the user installed is left alone."""
+    """Route Ctrl-C to the monitor in the main thread; handlers installed by the user are kept."""
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT)
     if not in_main or not is_ours(before):

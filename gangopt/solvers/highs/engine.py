@@ -1,4 +1,4 @@
-"""One solve from start to end: trivial answers, HiGHS, what its answer means, and the check of its point."""
+"""One solve from start to end: trivial answers, HiGHS, interpretation of its status, and the check of its point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from highspy import HighsModelStatus as Status
 
-from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
+from gangopt.base.types import Floats
+from gangopt.solvers.highs.arrays import INFINITE, LinearArrays
 from gangopt.solvers.highs.driver import Monitor
 from gangopt.solvers.highs.handle import Handle, cost_scale, mip_options, options_for
 from gangopt.solvers.highs.library import HIGHS_VERSION
@@ -31,24 +32,24 @@ _TERMINATIONS: dict[Any, Termination] = {
     Status.kIterationLimit: "interrupted",
     Status.kSolutionLimit: "interrupted",
 }
-"""Every other status is an error."""
+"""Terminations by HiGHS status; every other status is an error."""
 _OPTION_LIMITS = {
     Status.kObjectiveBound,
     Status.kObjectiveTarget,
     Status.kIterationLimit,
     Status.kSolutionLimit,
 }
-"""Stops that only an option of the caller can cause."""
+"""Statuses that only an option of the caller can cause."""
 _PRUNING_TOLERANCE = 1e-6
-"""HiGHS leaves out what is better by about this in the costs it sees."""
+"""HiGHS ignores improvements up to about this size in its scaled costs."""
 _RELATIVE_TOLERANCE = 1e-9
 _HALF = 0.5
-"""Objectives that are integers differ by more than this or not at all, however large they are."""
+"""Integer objectives of any size are equal if they differ by at most this."""
 
 
 @dataclass
 class _Findings:
-    """What a solve has shown so far."""
+    """Results of a solve so far."""
 
     termination: Termination
     point: Floats | None = None
@@ -109,12 +110,12 @@ class Engine:
         return self._outcome(arrays, replace(findings, options=options), monitor, scale)
 
     def limit_time(self, settings: SolveSettings) -> None:
-        """Take settings that differ from the present ones in the time limit only."""
+        """Replace the settings by ones that differ only in the time limit."""
         self._settings = settings
         self._handle.limit_time(settings)
 
     def clear(self) -> None:
-        """Give back the memory of the model."""
+        """Release the memory of the model."""
         self._handle.clear()
 
     def _run(
@@ -152,7 +153,7 @@ class Engine:
         return float(chosen)  # type: ignore[arg-type]
 
     def _offer(self, start: Floats | None, tight: LinearArrays) -> tuple[Floats | None, list[str]]:
-        """Give HiGHS a start; return it if it satisfies the model, and else why it was not used."""
+        """Pass a start to HiGHS; return it if it satisfies the model, else the reason why it was ignored."""
         if start is None:
             return None, []
         if not tight.is_mip:
@@ -201,7 +202,7 @@ class Engine:
     def _repaired(
         self, tight: LinearArrays, point: Floats, monitor: Monitor, scale: float, broken: str
     ) -> tuple[Floats, str | None]:
-        """Keep the rounded integers and solve again for the rest."""
+        """Fix the rounded integers and solve again for the continuous columns."""
         if tight.integer.all():
             return point, broken
         rest = fixed_integers(tight, point)
@@ -250,7 +251,7 @@ class Engine:
     def _compare(
         self, arrays: LinearArrays, objective: float, bound: float | None, scale: float, claimed: bool
     ) -> tuple[float | None, SolutionStatus, str | None]:
-        """Say what objective and bound prove: the bound to report, the status, and a doubt about a claimed optimum."""
+        """Return the bound to report, the status that it proves, and a doubt about a claimed optimum or None."""
         if bound is None:
             doubt = "HiGHS reports the solution optimal but gives no bound" if claimed else None
             return None, "feasible", doubt
@@ -274,14 +275,14 @@ def _huge_bounds(arrays: LinearArrays) -> bool:
 
 
 def _unscaled(duals: tuple[Floats, Floats] | None, tight: LinearArrays) -> tuple[Floats, Floats] | None:
-    """Return duals of the rows as stated; reduced costs do not change with the rows."""
+    """Return duals of the unscaled rows; reduced costs do not change with the rows."""
     if duals is None or tight.row_factors is None:
         return duals
     return duals[0] * tight.row_factors, duals[1]
 
 
 def _without_claims(findings: _Findings, lost: str) -> _Findings:
-    """Keep the point, which is checked, and whatever stopped the solve from outside, and claim nothing else."""
+    """Keep the checked point and any external stop, and drop all other claims."""
     claimed = findings.termination in {"optimal", "infeasible", "unbounded"}
     reason = f"{lost} (HiGHS reports the rest of the model {findings.termination})" if claimed else lost
     return _Findings(

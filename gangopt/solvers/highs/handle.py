@@ -10,7 +10,8 @@ import numpy as np
 from highspy import HighsModelStatus, HighsStatus, IisBoundStatus, MatrixFormat, ObjSense
 
 from gangopt.base.errors import SolverError
-from gangopt.solvers.highs.arrays import Floats, LinearArrays
+from gangopt.base.types import Floats
+from gangopt.solvers.highs.arrays import LinearArrays
 from gangopt.solvers.highs.driver import Monitor, run_in_thread
 from gangopt.solvers.highs.library import new_highs, refuse_owned, set_options
 from gangopt.solvers.highs.records import SolveSettings
@@ -20,7 +21,7 @@ __all__ = ["Handle", "cost_scale", "mip_options", "mip_tolerance", "options_for"
 
 _LEAST_TOLERANCE, _MOST_TOLERANCE = 1e-8, 1e-6
 _ROUNDING = 1e-14
-"""Rounding error of a solved row as a part of its largest term; a tolerance below it prunes true solutions."""
+"""Rounding error of a solved row relative to its largest term; a tolerance below it prunes true solutions."""
 _MIP_COST = 2.0**10
 """Size to which the largest cost of a MIP is raised."""
 
@@ -36,8 +37,9 @@ _BINDING = {
 def cost_scale(arrays: LinearArrays) -> float:
     """Return the power of two that raises the largest cost of a model to 1..2 at least, in a MIP to 1024..2048.
 
-    HiGHS compares objectives with absolute tolerances (1e-6 in branch and bound): with costs near 1e-9 it calls any
-    feasible point optimal. A power of two changes no digit of the costs. Why a MIP needs more: see `mip_options`.
+    HiGHS compares objectives with absolute tolerances (1e-6 in branch and bound): with costs near 1e-9 it reports any
+    feasible point as optimal. A power of two changes no digit of the costs. `mip_options` explains the larger scale of
+    a MIP.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def cost_scale(arrays: LinearArrays) -> float:
     Returns
     -------
     float
-        1 where the largest absolute cost is that large already, or all are 0.
+        1 if the largest absolute cost is that large already, or all are 0.
     """
     largest = float(np.abs(arrays.costs).max(initial=0.0))
     wanted = _MIP_COST if arrays.is_mip else 1.0
@@ -57,7 +59,7 @@ def cost_scale(arrays: LinearArrays) -> float:
 
 
 def mip_tolerance(arrays: LinearArrays) -> float:
-    """Return by how much integers and rows of a MIP may be off inside HiGHS.
+    """Return the feasibility tolerance for integers and rows of a MIP inside HiGHS.
 
     Parameters
     ----------
@@ -67,19 +69,19 @@ def mip_tolerance(arrays: LinearArrays) -> float:
     Returns
     -------
     float
-        1e-8 where no row has terms above 1e6; with larger ones 1e-14 of the largest, at most HiGHS's own 1e-6.
+        1e-8 if no row has terms above 1e6; otherwise 1e-14 of the largest term, at most HiGHS's default 1e-6.
     """
     largest = float(largest_terms(arrays).max(initial=0.0))
     return min(max(_ROUNDING * largest, _LEAST_TOLERANCE), _MOST_TOLERANCE)
 
 
 def mip_options(settings: SolveSettings, arrays: LinearArrays) -> dict[str, object]:
-    """Return the options under which branch and bound of HiGHS can be believed, unless the caller sets them.
+    """Return options that make branch and bound of HiGHS trustworthy, unless the caller sets them.
 
-    With its own defaults HiGHS 1.16 calls about one in 400 of the small models of this package optimal at a wrong
-    value: a restart at the root can lose the optimum, costs near 1 are too small for its absolute tolerances, and at
-    1e-6 a big-M row lets an incumbent be better than any true solution. Tolerances of 1e-9 are worse still: then
-    rounding errors prune the optimum. `tests/benchmarks/test_false_optimum.py` counts.
+    With its defaults HiGHS 1.16 reports a wrong optimum for about one in 400 of the small models of this package: a
+    restart at the root can lose the optimum, costs near 1 are too small for its absolute tolerances, and at 1e-6 a
+    big-M row lets an incumbent be better than any true solution. Tolerances of 1e-9 are even worse, since rounding
+    errors then prune the optimum. `tests/benchmarks/test_false_optimum.py` measures the rate.
 
     Parameters
     ----------
@@ -159,7 +161,7 @@ class Handle:
             set_options(self._highs, {"time_limit": math.inf})
 
     def load(self, arrays: LinearArrays, scale: float) -> None:
-        """Give HiGHS a model; the basis of the one before is kept where its columns are the same in number.
+        """Load a model; the basis of the previous one is kept if the number of columns is the same.
 
         Parameters
         ----------
@@ -202,14 +204,14 @@ class Handle:
             self._highs.setBasis(basis)
 
     def start_from(self, x: Floats) -> None:
-        """Give HiGHS a full feasible point to start from."""
+        """Pass a full feasible point to start from."""
         solution = highspy.HighsSolution()
         solution.col_value = x.tolist()
         if self._highs.setSolution(solution) == HighsStatus.kError:
             raise SolverError("HiGHS rejected a start of the right length")
 
     def run(self, monitor: Monitor, *, report: bool = True) -> HighsModelStatus:
-        """Solve within what is left of the time limit and return HiGHS's own status."""
+        """Solve within the remaining time and return HiGHS's own status."""
         limit = self._settings.time_limit
         if limit is not None:
             set_options(self._highs, {"time_limit": max(0.0, limit - monitor.seconds())})
@@ -219,7 +221,7 @@ class Handle:
         return status
 
     def run_without_presolve(self, monitor: Monitor) -> HighsModelStatus:
-        """Solve again from nothing and without presolve, whose reductions lose the solution of some models."""
+        """Solve again from scratch without presolve, whose reductions lose the solution of some models."""
         self._highs.clearSolver()
         set_options(self._highs, {"presolve": "off"})
         status = self.run(monitor)
@@ -254,19 +256,19 @@ class Handle:
         return bound / scale if math.isfinite(bound) else None
 
     def nodes(self) -> int | None:
-        """Return the number of branch-and-bound nodes, None where there was no such search."""
+        """Return the number of branch-and-bound nodes, None without branch and bound."""
         nodes = int(self._highs.getInfo().mip_node_count)
         return nodes if nodes >= 0 else None
 
     def conflict(self, arrays: LinearArrays, monitor: Monitor) -> tuple[str, ...]:
-        """Return names of rows and bounded columns that cannot hold together, empty if HiGHS cannot tell.
+        """Return names of conflicting rows and bounded columns, empty if HiGHS finds no conflict.
 
         Parameters
         ----------
         arrays : LinearArrays
             The model.
         monitor : Monitor
-            Of the solve.
+            Monitor of the solve.
         """
         limit = self._settings.time_limit
         seconds = _CONFLICT_SECONDS if limit is None else min(_CONFLICT_SECONDS, limit - monitor.seconds())

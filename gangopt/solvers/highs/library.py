@@ -1,4 +1,4 @@
-"""HiGHS itself: a silent instance, its version, its options and the enumerations that this package reads."""
+"""Access to HiGHS: a silent instance, its version, its options and the enumerations used here."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def _make() -> Any:
 def _first_highs() -> Any:
     """Construct the process's first instance without its banner.
 
-    HiGHS prints two lines from its first constructor, before any option can be set, so file descriptor 1 points to a
-    temporary file for that moment; whatever other threads print meanwhile is written to the real stdout afterwards.
+    HiGHS prints two lines in its first constructor, before any option can be set. File descriptor 1 therefore points to
+    a temporary file for that moment; output of other threads is copied to the real stdout afterwards.
     """
     global _banner_printed  # noqa: PLW0603 - the banner belongs to the process, as HiGHS's own flag does
     with _banner_lock:
@@ -110,7 +110,7 @@ def set_options(highs: Any, options: Mapping[str, object]) -> None:
     Raises
     ------
     InputError
-        If HiGHS does not know an option or does not accept its value.
+        If HiGHS has no such option or rejects its value.
     """
     for name, value in options.items():
         plain = value.item() if hasattr(value, "item") else value
@@ -119,7 +119,7 @@ def set_options(highs: Any, options: Mapping[str, object]) -> None:
 
 
 def refuse_owned(options: Mapping[str, object]) -> None:
-    """Refuse options that have a field of their own in SolveSettings, and a log file that HiGHS could not write.
+    """Reject options with a field of their own in SolveSettings, and a log file that HiGHS could not write.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def refuse_owned(options: Mapping[str, object]) -> None:
     Raises
     ------
     InputError
-        Naming the field to use, or the file.
+        The message names the field to use, or the file.
     """
     folder = Path(str(options.get("log_file", ""))).parent
     if not folder.is_dir():

@@ -47,22 +47,22 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], int | float]]] = {
     "threads": ("threads", int),
     "random_seed": ("seed", int),
 }
-"""HiGHS options that Pyomo users write, the setting that each one is, and the number that a string stands for."""
+"""HiGHS options used by Pyomo users: the corresponding setting, and the type of a number given as a string."""
 _SUFFIXES = ("dual", "rc")
 _IN_PROCESS = (None, "direct", "python")
-"""What `solver_io` may be: there is no file between Pyomo and HiGHS here."""
+"""Accepted values of `solver_io`: there is no file between Pyomo and HiGHS here."""
 
 
 @pyomo.opt.SolverFactory.register("gangopt_highs", doc="HiGHS, in process, through gangopt's compiler")
 class PyomoHighs:
-    """Solver object as Pyomo's SolverFactory makes it.
+    """Solver object created by Pyomo's SolverFactory.
 
     Parameters
     ----------
     options : mapping of str to object or None, optional
         HiGHS options for every solve of this object; later also `solver.options.threads = 2`.
     solver_io : str or None, optional
-        `direct` or `python`, which is what happens anyway.
+        `direct` or `python`; both have no effect.
     """
 
     name = "gangopt_highs"
@@ -87,7 +87,7 @@ class PyomoHighs:
         return True
 
     def license_is_valid(self) -> bool:
-        """Return True: HiGHS needs no licence."""
+        """Return True: HiGHS requires no licence."""
         return True
 
     def version(self) -> tuple[int, ...]:
@@ -114,8 +114,8 @@ class PyomoHighs:
         report_timing: bool = False,
         solver_io: str | None = None,
         **unknown: object,
-    ) -> Any:
-        """Solve a linear model; like Pyomo's other solvers it returns results and does not raise on infeasible.
+    ) -> Any:  # noqa: ANN401
+        """Solve a linear model; like other Pyomo solvers, return results instead of raising if infeasible.
 
         Parameters
         ----------
@@ -126,33 +126,33 @@ class PyomoHighs:
         timelimit : float, str or None, optional
             Wall seconds.
         load_solutions : bool, optional
-            Write values, duals and reduced costs to the model; else they stay in `results.solution`, from where
-            `model.solutions.load_from(results)` of the ConcreteModel takes them.
+            Write values, duals and reduced costs to the model; otherwise they stay in `results.solution`, to be loaded
+            by `model.solutions.load_from(results)` of the ConcreteModel.
         warmstart : bool, optional
             Start from the values that the variables have.
         options : mapping of str to object or None, optional
-            HiGHS options for this solve, beside those of the object.
+            HiGHS options for this solve, in addition to those of the object.
         logfile : str, Path or None, optional
-            File to write the log of HiGHS to, from its beginning.
+            File for the log of HiGHS; it is overwritten.
         suffixes : sequence of str or str, optional
-            `dual` and `rc`, or regular expressions as `.*`; both are imported whenever the model has the Suffix.
+            `dual` and `rc`, or regular expressions, e.g. `.*`; both are imported whenever the model has the Suffix.
         keepfiles, symbolic_solver_labels : bool, optional
-            Accepted for Pyomo's sake; no files are written.
+            Accepted for compatibility with Pyomo; no files are written.
         report_timing : bool, optional
             Write the seconds of reading, solving and loading to `sys.stdout`.
         solver_io : str or None, optional
-            `direct` or `python`, which is what happens anyway.
+            `direct` or `python`; both have no effect.
 
         Returns
         -------
         pyomo.opt.SolverResults
-            Status, termination condition, bounds, and the solution when it was not loaded. The message tells what
-            the status leaves open, and which components conflict in an infeasible model.
+            Status, termination condition, bounds, and the solution if it was not loaded. The message explains the
+            status, and names conflicting components of an infeasible model.
 
         Raises
         ------
         InputError
-            If the model is not linear, or an argument, suffix or option is not acceptable.
+            If the model is not linear, or an argument, suffix or option is invalid.
         """
         _refuse_unknown(unknown)
         _check_io(solver_io)
@@ -222,7 +222,7 @@ def _number(name: str, text: Any, number: Callable[[Any], int | float]) -> int |
 
 @contextmanager
 def _log_to(tee: bool, logfile: str | Path | None) -> Iterator[Callable[[str], None] | None]:
-    """Give a function that writes a line to wherever the log is to go, None where it is to go nowhere."""
+    """Yield a function that writes a line of the log to its targets, or None without any."""
     if logfile is None:
         yield _to_stdout if tee else None
         return
@@ -296,8 +296,8 @@ def _load_suffixes(model: Any, arrays: LinearArrays, outcome: SolverOutcome) -> 
             suffix.update(zip(components, values.tolist(), strict=True))
 
 
-def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, results: Any) -> None:
-    """Put the solution into the results, from where `solutions.load_from` of the model takes it."""
+def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, results: Any) -> None:  # noqa: ANN401
+    """Store the solution in the results, to be loaded by `solutions.load_from` of the model."""
     root = model.model()
     symbols = SymbolMap(NumericLabeler("x"))
     solution = Solution()

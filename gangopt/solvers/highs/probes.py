@@ -1,4 +1,4 @@
-"""Two models made from a model: how far it is from feasible, and whether it can improve without end."""
+"""Two probes of a model: its distance from feasibility, and a direction of unbounded improvement."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ __all__ = ["directions", "elastic"]
 
 
 def elastic(arrays: LinearArrays) -> LinearArrays:
-    """Return the model that minimises the sum by which the rows are broken; it always has an optimum.
+    """Return the model that minimises the total violation of the rows; it always has an optimum.
 
     Parameters
     ----------
     arrays : LinearArrays
-        The model, its bounds of columns not crossed.
+        The model; column bounds must not cross.
 
     Returns
     -------
     LinearArrays
-        The model's columns, then two slacks a row; without conflict the optimum is 0.
+        The model's columns, then two slacks per row; without conflict the optimum is 0.
     """
     m = arrays.n_rows
     identity = eye_array(m, format="csr")
@@ -41,7 +41,7 @@ def elastic(arrays: LinearArrays) -> LinearArrays:
 
 
 def directions(arrays: LinearArrays) -> LinearArrays:
-    """Return the linear program whose best point is the direction that improves a model most and never leaves it.
+    """Return the linear program whose optimum is the best improving direction that stays feasible forever.
 
     Parameters
     ----------

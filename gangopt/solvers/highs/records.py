@@ -1,4 +1,4 @@
-"""What a solve is asked and what it answers, the same for HiGHS and for any other solver."""
+"""Settings and outcome of a solve, shared by HiGHS and all other solvers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Literal
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.highs.arrays import Floats
+from gangopt.base.types import Floats
 
 __all__ = ["LARGEST_THREADS", "Progress", "SolutionStatus", "SolveSettings", "SolverOutcome", "Termination"]
 
@@ -17,7 +17,7 @@ Termination = Literal["optimal", "infeasible", "unbounded", "time_limit", "inter
 SolutionStatus = Literal["optimal", "feasible", "none"]
 _LARGEST_SEED = 2**31 - 1
 LARGEST_THREADS = 1024
-"""HiGHS starts as many threads as it is told, and the process ends when the system has no more."""
+"""Maximum threads: HiGHS starts as many as requested, and the process dies if the system has no more."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class SolveSettings:
-    """How to solve.
+    """Settings of a solve.
 
     Attributes
     ----------
     time_limit : float or None
         Wall seconds, None for no limit.
     rel_gap : float
-        Stop when (objective - bound) / abs(bound) is at most this; 0 asks for a proven optimum.
+        Stop when (objective - bound) / abs(bound) is at most this; 0 requests a proven optimum.
     abs_gap : float
         Stop when abs(objective - bound) is at most this, in the objective's unit.
     threads : int
@@ -58,11 +58,11 @@ class SolveSettings:
     options : mapping of str to object
         Further options of the solver, by its own names.
     on_progress : callable or None
-        Called in the thread that called the solve, with each new incumbent or bound.
+        Called in the calling thread with each new incumbent or bound.
     log : callable or None
-        Called in the thread that called the solve, with each line of the solver's log.
+        Called in the calling thread with each line of the solver's log.
     explain : bool
-        Whether to look for the components that conflict when a model is infeasible.
+        Whether to search for conflicting components if a model is infeasible.
     """
 
     time_limit: float | None = None
@@ -110,13 +110,13 @@ class SolverOutcome:
     termination : Termination
         Why it stopped.
     solution_status : SolutionStatus
-        What there is: `optimal`, `feasible` or `none`.
+        Status of the solution: `optimal`, `feasible` or `none`.
     objective : float or None
-        Of `values`, recomputed from them in the model's sense; None without a solution.
+        Objective of `values`, recomputed in the model's sense; None without a solution.
     bound : float or None
-        Proven bound on the objective, None where the solver has none.
+        Proven bound on the objective, None if the solver has none.
     values : ndarray of float or None
-        One value a column, integers rounded and checked; None without a solution.
+        One value per column, integers rounded and checked; None without a solution.
     seconds : float
         Wall time inside the solver.
     trajectory : tuple of tuple of float and float or None
@@ -126,17 +126,17 @@ class SolverOutcome:
     version : str
         Its version.
     options : dict of str to object
-        Every option it was given, by its own names.
+        All options passed to it, by its own names.
     conflict : tuple of str
-        Names of the components that cannot hold together, when infeasible and the solver can tell.
+        Names of conflicting components, if infeasible and the solver found them.
     row_duals : ndarray of float or None
-        Dual value of each row, an LP's only.
+        Dual value of each row, for an LP only.
     reduced_costs : ndarray of float or None
-        Reduced cost of each column, an LP's only.
+        Reduced cost of each column, for an LP only.
     nodes : int or None
         Branch-and-bound nodes, None for an LP.
     message : str or None
-        One line on whatever the fields above do not say, or None.
+        One line of further remarks, or None.
     """
 
     termination: Termination

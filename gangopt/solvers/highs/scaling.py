@@ -1,9 +1,9 @@
-"""Rows with very small or very large numbers brought to a size at which HiGHS sees them, and what it still does not.
+"""Scale rows with very small or very large numbers for HiGHS, and detect numbers that it still cannot resolve.
 
-HiGHS takes matrix entries up to 1e-9 as 0 and lets a row be off by an absolute 1e-6 at most, whatever the size of its
-numbers: `1e-10 x >= 1` has no solution for it, and `1e-7 y + 1e-7 z <= 1e-7` always holds. A row times a power of two
-is the same row, digit for digit, and its numbers are then seen. The other way round, rounding errors of rows with
-terms of 1e10 are beyond the tolerance, and HiGHS calls true solutions infeasible.
+HiGHS drops matrix entries up to 1e-9 and lets a row be violated by an absolute 1e-6, whatever the size of its numbers:
+it finds no solution of `1e-10 x >= 1`, and `1e-7 y + 1e-7 z <= 1e-7` always holds. A row times a power of two is the
+same row, digit for digit, with numbers of a visible size. Conversely, rounding errors of rows with terms of 1e10
+exceed the tolerance, and HiGHS reports true solutions as infeasible.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
+from gangopt.base.types import Floats
+from gangopt.solvers.highs.arrays import INFINITE, LinearArrays
 
 __all__ = [
     "DROPPED_BELOW",
@@ -29,23 +30,23 @@ __all__ = [
 DROPPED_BELOW = 1e-9
 """HiGHS drops matrix entries at or below this size (`small_matrix_value`)."""
 _SMALL = 2.0**-10
-"""A row whose coefficients are all at least this large is left as it is."""
+"""Rows whose coefficients are all at least this large are not scaled."""
 _ROOM = 2.0**10
-"""Size up to which the largest term of a row may grow: then rounding errors stay far below the tolerance."""
+"""Maximum size to which the largest term of a row may grow, so that rounding errors stay far below the tolerance."""
 _LARGEST_SIDE = 1e19
-"""Sides of rows stay below this, and so below what HiGHS reads as infinite."""
+"""Maximum size of row sides, below the size that HiGHS reads as infinite."""
 _LARGEST_TERM = 2.0**30
-"""Size to which the largest term of a row is brought if it is larger."""
+"""Size to which larger terms of a row are scaled down."""
 _TRUSTED_TERM = 2.0**33
-"""Largest term up to which HiGHS tells in a MIP whether a row holds; beyond, nothing is claimed."""
+"""Largest term for which HiGHS decides reliably in a MIP whether a row holds; beyond it nothing is claimed."""
 _NOISE = 2.0**-50
-"""An entry this much smaller than the largest of its row is what sums of floats leave over."""
+"""Entries smaller than this, relative to the largest of their row, are remainders of float sums."""
 _VISIBLE = 1e-7
-"""What entries that are dropped may change in a scaled row at most: a tenth of the tolerance of rows."""
+"""Maximum change of a scaled row by dropped entries: a tenth of the row tolerance."""
 
 
 def with_scaled_rows(arrays: LinearArrays) -> LinearArrays:
-    """Return the model with each row that has very small or very large numbers times a power of two.
+    """Return the model with rows of very small or very large numbers scaled by powers of two.
 
     A row with a coefficient below 2^-10 is multiplied until its smallest coefficient is 1..2, or, if that comes first,
     until its largest term is about 2^10, but at any rate until its largest coefficient is 2^-10. A row of a MIP with a
@@ -54,12 +55,12 @@ def with_scaled_rows(arrays: LinearArrays) -> LinearArrays:
     Parameters
     ----------
     arrays : LinearArrays
-        The model, its rows not scaled before.
+        The model, with unscaled rows.
 
     Returns
     -------
     LinearArrays
-        The same solutions; `row_factors` holds the power of two of each row, None where all are 1.
+        A model with the same solutions; `row_factors` has the power of two of each row, None if all are 1.
     """
     sizes = np.abs(arrays.values)
     terms = largest_terms(arrays) if arrays.is_mip else np.zeros(arrays.n_rows)
@@ -87,7 +88,7 @@ def with_scaled_rows(arrays: LinearArrays) -> LinearArrays:
 
 
 def reaches(arrays: LinearArrays) -> Floats:
-    """Return the largest absolute value that each column can take, inf where there is none.
+    """Return the largest absolute value of each column, inf if unbounded.
 
     Parameters
     ----------
@@ -97,17 +98,17 @@ def reaches(arrays: LinearArrays) -> Floats:
     Returns
     -------
     ndarray
-        One value a column.
+        One value per column.
     """
     reach = np.maximum(np.abs(arrays.lower), np.abs(arrays.upper))
     return np.where(reach >= INFINITE, np.inf, reach)
 
 
 def largest_terms(arrays: LinearArrays) -> Floats:
-    """Return the size of the largest number that each row is computed from.
+    """Return the magnitude of the largest number in the computation of each row.
 
-    A term counts with all that a integer column can take, and as its coefficient in other columns, whose bounds
-    are often mere limits; the sides of the row count too.
+    The term of an integer column counts with the column's largest value, that of other columns as its coefficient,
+    since their bounds are often mere safeguards; the sides of the row count too.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def largest_terms(arrays: LinearArrays) -> Floats:
     Returns
     -------
     ndarray
-        One value a row.
+        One value per row.
     """
     reach = np.where(arrays.integer, np.maximum(_finite(reaches(arrays)), 1.0), 1.0)
     _, largest = row_extremes(arrays.starts, np.abs(arrays.values) * reach[arrays.indices])
@@ -126,7 +127,7 @@ def largest_terms(arrays: LinearArrays) -> Floats:
 
 
 def row_extremes(starts: NDArray[np.int32], sizes: Floats) -> tuple[Floats, Floats]:
-    """Return the smallest and the largest entry of each row that are not 0; inf and 0 for a row that has none.
+    """Return the smallest and the largest nonzero entry of each row; inf and 0 for an empty row.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def row_extremes(starts: NDArray[np.int32], sizes: Floats) -> tuple[Floats, Floa
     Returns
     -------
     tuple of ndarray
-        Two vectors, one value a row.
+        Two vectors, one value per row.
     """
     smallest, largest = np.full(len(starts) - 1, np.inf), np.zeros(len(starts) - 1)
     filled = np.flatnonzero(np.diff(starts))
@@ -149,15 +150,15 @@ def row_extremes(starts: NDArray[np.int32], sizes: Floats) -> tuple[Floats, Floa
 
 
 def lost_coefficient(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW) -> str | None:
-    """Say which entry HiGHS would drop although it may decide whether a row holds.
+    """Return a message if HiGHS would drop an entry that may decide whether a row holds.
 
-    An entry is of no account if the terms of all that are dropped from its row come to less than 1e-7 together, or if
-    it is no more than the rounding error of the row's largest coefficient.
+    Entries do not matter if all dropped terms of their row add up to less than 1e-7, or if they are within the rounding
+    error of the row's largest coefficient.
 
     Parameters
     ----------
     arrays : LinearArrays
-        The model as HiGHS gets it.
+        The model as passed to HiGHS.
     dropped_below : float, optional
         Size at or below which HiGHS drops entries.
 
@@ -187,12 +188,12 @@ def lost_coefficient(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW)
 
 
 def unseen_numbers(arrays: LinearArrays) -> str | None:
-    """Say which row or integer column of a MIP has numbers too large for HiGHS to tell them apart.
+    """Return a message if a row or integer column of a MIP has numbers too large for HiGHS to distinguish.
 
     Parameters
     ----------
     arrays : LinearArrays
-        The model as HiGHS gets it.
+        The model as passed to HiGHS.
 
     Returns
     -------
@@ -220,19 +221,19 @@ def unseen_numbers(arrays: LinearArrays) -> str | None:
 
 
 def dropped_note(arrays: LinearArrays, dropped_below: float = DROPPED_BELOW) -> str | None:
-    """Say how many entries HiGHS drops.
+    """Return a message with the number of entries that HiGHS drops.
 
     Parameters
     ----------
     arrays : LinearArrays
-        The model as HiGHS gets it.
+        The model as passed to HiGHS.
     dropped_below : float, optional
         Size at or below which HiGHS drops entries.
 
     Returns
     -------
     str or None
-        One line, None where there are none.
+        One line, None if there are none.
     """
     count = len(_dropped(arrays, dropped_below))
     return f"HiGHS takes {count} coefficients of size {dropped_below:g} or less as 0" if count else None

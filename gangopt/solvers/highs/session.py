@@ -1,4 +1,4 @@
-"""One model in HiGHS: solve it, change it, solve it again."""
+"""A model held in HiGHS: solve it, change it, solve it again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gangopt.base.errors import InputError
-from gangopt.solvers.highs.arrays import Floats, LinearArrays, vector
+from gangopt.base.types import Floats
+from gangopt.solvers.highs.arrays import LinearArrays, vector
 from gangopt.solvers.highs.compiler import compile_model
 from gangopt.solvers.highs.engine import Engine
 from gangopt.solvers.highs.records import Progress, SolverOutcome, SolveSettings
@@ -31,19 +32,19 @@ __all__ = [
 
 
 class Session:
-    """A linear model held in HiGHS, for one solve or for many with changes between them.
+    """A linear model held in HiGHS for one or many solves, with changes in between.
 
     Parameters
     ----------
     arrays : LinearArrays
         The model.
     settings : SolveSettings or None, optional
-        How to solve it.
+        Settings of the solves.
 
     Raises
     ------
     InputError
-        If the arrays or an option are not acceptable.
+        If the arrays or an option are invalid.
     """
 
     def __init__(self, arrays: LinearArrays, settings: SolveSettings | None = None) -> None:
@@ -68,11 +69,11 @@ class Session:
 
     @property
     def arrays(self) -> LinearArrays:
-        """The model as it stands, changes included."""
+        """The current model, including changes."""
         return self._arrays
 
     def warm_start(self, values: ArrayLike) -> None:
-        """Give a point to start the next solve from; it is checked then, and a note says if it was of no use.
+        """Set the start of the next solve; it is checked then, and the message reports if it was ignored.
 
         Parameters
         ----------
@@ -93,28 +94,28 @@ class Session:
         self._start = start
 
     def limit_time(self, seconds: float | None) -> None:
-        """Set the time limit of each solve from now on; that of the settings holds until then.
+        """Set the time limit of each further solve, replacing that of the settings.
 
         Parameters
         ----------
         seconds : float or None
-            Wall seconds of at least 0, None for no limit.
+            Wall seconds >= 0, None for no limit.
 
         Raises
         ------
         InputError
-            If it is no such number.
+            If it is not such a number.
         """
         self.settings = replace(self.settings, time_limit=seconds)
         self._engine.limit_time(self.settings)
 
     def solve(self) -> SolverOutcome:
-        """Solve the model as it stands.
+        """Solve the current model.
 
         Returns
         -------
         SolverOutcome
-            Also when there is no solution; only a wrong option or a failure inside HiGHS raises.
+            Returned even without a solution; only a wrong option or a failure inside HiGHS raises.
         """
         start, self._start = self._start, None
         return self._engine.solve(self._arrays, self._tight, start)
@@ -127,7 +128,7 @@ class Session:
         columns : array_like
             Positions, 0-based.
         costs : array_like
-            New coefficients, one a position.
+            New coefficients, one per position.
         """
         changed = _changed(self._arrays.costs, columns, costs)
         self._set(replace(self._arrays, costs=changed))
@@ -140,7 +141,7 @@ class Session:
         columns : array_like
             Positions, 0-based.
         lower, upper : array_like
-            New bounds, one a position or one for all.
+            New bounds, one per position or one for all.
         """
         arrays = self._arrays
         lowers, uppers = _changed(arrays.lower, columns, lower), _changed(arrays.upper, columns, upper)
@@ -154,28 +155,28 @@ class Session:
         rows : array_like
             Positions, 0-based.
         lower, upper : array_like
-            New bounds, one a position or one for all.
+            New bounds, one per position or one for all.
         """
         arrays = self._arrays
         lowers, uppers = _changed(arrays.row_lower, rows, lower), _changed(arrays.row_upper, rows, upper)
         self._set(replace(arrays, row_lower=lowers, row_upper=uppers))
 
-    def add_rows(self, matrix: Any, lower: ArrayLike, upper: ArrayLike, names: Sequence[str] = ()) -> None:
-        """Add rows below the present ones.
+    def add_rows(self, matrix: Any, lower: ArrayLike, upper: ArrayLike, names: Sequence[str] = ()) -> None:  # noqa: ANN401
+        """Append rows.
 
         Parameters
         ----------
         matrix : object
             Scipy sparse matrix or two-dimensional array, shape (new rows, columns).
         lower, upper : array_like
-            Bounds of the new rows, one a row or one for all.
+            Bounds of the new rows, one per row or one for all.
         names : sequence of str, optional
             Names of the new rows, for messages; empty for none.
 
         Raises
         ------
         InputError
-            If the matrix has not as many columns as the model, or a length or number is not acceptable.
+            If the matrix has another number of columns than the model, or a length or number is invalid.
         """
         old = self._arrays
         new = LinearArrays.from_matrix(old.costs, matrix, lower, upper, old.lower, old.upper, old.integer, names=names)
@@ -224,14 +225,14 @@ def solve_arrays(
     arrays : LinearArrays
         The model.
     settings : SolveSettings or None, optional
-        How to solve it.
+        Settings of the solves.
     start : array_like or None, optional
         One value for every column to start from, or None.
 
     Returns
     -------
     SolverOutcome
-        Also when there is no solution.
+        Returned even without a solution.
     """
     session = Session(arrays, settings)
     if start is not None:
@@ -253,16 +254,16 @@ def solve_model(
     model : object
         ConcreteModel, Block or member of an indexed Block.
     settings : SolveSettings or None, optional
-        How to solve it.
+        Settings of the solves.
     warm_start : bool, optional
-        Start from the values that the variables have; every unfixed variable needs one.
+        Start from the current values of the variables; every unfixed variable must have one.
     load : bool, optional
         Write the solution to the variables, if there is one.
 
     Returns
     -------
     SolverOutcome
-        Also when there is no solution; the variables keep their values then.
+        Returned even without a solution, in which case the variables keep their values.
 
     Raises
     ------
@@ -292,7 +293,7 @@ def current_values(arrays: LinearArrays) -> Floats:
     Returns
     -------
     ndarray
-        One value a column.
+        One value per column.
 
     Raises
     ------
@@ -314,12 +315,12 @@ def load_values(arrays: LinearArrays, values: ArrayLike) -> None:
     arrays : LinearArrays
         A compiled model.
     values : array_like
-        One value a column.
+        One value per column.
 
     Raises
     ------
     InputError
-        If the arrays come from no model, or the lengths differ.
+        If the arrays have no model, or the lengths differ.
     """
     vector = np.asarray(values, dtype=np.float64)
     if vector.shape != (len(arrays.columns),):

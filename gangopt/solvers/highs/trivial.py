@@ -1,4 +1,4 @@
-"""What needs no solver: bounds that cross, rows without entries, models without columns or rows."""
+"""Cases that need no solver: crossed bounds, rows without entries, models without columns or rows."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
+from gangopt.base.types import Floats
+from gangopt.solvers.highs.arrays import INFINITE, LinearArrays
 from gangopt.solvers.highs.records import Termination
 from gangopt.solvers.highs.scaling import with_scaled_rows
 
 __all__ = ["Decision", "decide", "tightened"]
 
 _TOLERANCE = 1e-9
-"""Bounds that cross by at most this times max(1, abs(bound)) are taken as equal: sums of floats differ by as much."""
+"""Bounds that cross by at most this times max(1, abs(bound)) count as equal, the error of float sums."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +26,11 @@ class Decision:
     termination : Termination
         `optimal`, `infeasible` or `unbounded`.
     values : ndarray of float or None
-        One value a column, None without a solution.
+        One value per column, None without a solution.
     conflict : tuple of str
-        Names of the components that cannot hold.
+        Names of the conflicting components.
     message : str or None
-        Why, in one line.
+        One line with the reason.
     """
 
     termination: Termination
@@ -39,7 +40,7 @@ class Decision:
 
 
 def tightened(arrays: LinearArrays) -> LinearArrays:
-    """Return the model with scaled rows, whole bounds on integer columns, and no bounds that cross by rounding.
+    """Return the model with scaled rows, integer bounds on integer columns, and no bounds crossed by rounding.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def tightened(arrays: LinearArrays) -> LinearArrays:
     Returns
     -------
     LinearArrays
-        With the same solutions; rows as `with_scaled_rows` makes them.
+        A model with the same solutions; rows are scaled by `with_scaled_rows`.
     """
     arrays = with_scaled_rows(arrays)
     lower, upper = arrays.lower, arrays.upper
@@ -76,7 +77,7 @@ def decide(arrays: LinearArrays) -> Decision | None:
     Returns
     -------
     Decision or None
-        None when HiGHS has to decide.
+        None if HiGHS has to decide.
     """
     for lower, upper, name, factor in (
         (arrays.lower, arrays.upper, arrays.column_name, lambda _: 1.0),

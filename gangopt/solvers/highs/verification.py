@@ -1,4 +1,4 @@
-"""From a solver's floats to a point that holds: integers rounded, bounds kept, every row checked again."""
+"""Verify a solver's point: round integers, clip to bounds, and check every row again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gangopt.solvers.highs.arrays import INFINITE, Floats, LinearArrays
+from gangopt.base.types import Floats
+from gangopt.solvers.highs.arrays import INFINITE, LinearArrays
 
 __all__ = [
     "FEASIBILITY_TOLERANCE",
@@ -18,22 +19,22 @@ __all__ = [
 ]
 
 FEASIBILITY_TOLERANCE = 1e-6
-"""A row, scaled, holds when it is violated by at most this times max(1, abs(bound), largest abs(term))."""
+"""A scaled row holds if it is violated by at most this times max(1, abs(bound), largest abs(term))."""
 WHOLE_TOLERANCE = 1e-12
-"""The same for the bound and the terms of a row with integer columns only, where nothing but sums is inexact."""
+"""The same for the bound and terms of a row with integer columns only, where only sums are inexact."""
 INTEGRALITY_TOLERANCE = 1e-5
-"""A value further than this from an integer is not rounded but refused."""
+"""Values further than this from an integer are rejected instead of rounded."""
 
 
 def rounded(arrays: LinearArrays, x: Floats) -> Floats:
-    """Return a point with integers rounded and all values moved into their bounds.
+    """Return a point with integers rounded and all values clipped to their bounds.
 
     Parameters
     ----------
     arrays : LinearArrays
         The model.
     x : ndarray of float
-        One value a column, as a solver returned it.
+        One value per column, as returned by a solver.
 
     Returns
     -------
@@ -46,21 +47,21 @@ def rounded(arrays: LinearArrays, x: Floats) -> Floats:
 
 
 def violation(arrays: LinearArrays, x: Floats, original: Floats | None = None) -> str | None:
-    """Name the first rule that a point breaks, or return None.
+    """Return a message on the first constraint that a point violates, or None.
 
     Parameters
     ----------
     arrays : LinearArrays
         The model.
     x : ndarray of float
-        One value a column.
+        One value per column.
     original : ndarray of float or None, optional
         The point before rounding; no value may have moved by more than the integrality tolerance.
 
     Returns
     -------
     str or None
-        One line: component, what it is and what it must be.
+        One line with the component, its value and the allowed range.
     """
     before = x if original is None else original
     if not np.isfinite(before).all():
@@ -92,7 +93,7 @@ def _broken_row(arrays: LinearArrays, x: Floats) -> str | None:
 
 
 def _allowed(arrays: LinearArrays, row: int, x: Floats, activity: float) -> float:
-    """Return by how much a row may be broken, in the unit of its scaled numbers."""
+    """Return the allowed violation of a row, in the unit of its scaled numbers."""
     entries = slice(arrays.starts[row], arrays.starts[row + 1])
     columns = arrays.indices[entries]
     terms = np.abs(arrays.values[entries] * x[columns])
@@ -103,14 +104,14 @@ def _allowed(arrays: LinearArrays, row: int, x: Floats, activity: float) -> floa
 
 
 def fixed_integers(arrays: LinearArrays, x: Floats) -> LinearArrays:
-    """Return the linear program that is left when every integer column is fixed at a point.
+    """Return the linear program in which every integer column is fixed at a point.
 
     Parameters
     ----------
     arrays : LinearArrays
         The model.
     x : ndarray of float
-        A point with integers where they are asked for.
+        A point with integral values of the integer columns.
 
     Returns
     -------

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.interrupts import unless_interrupted
+from gangopt.base.types import Floats
 from gangopt.formulations.interval.data import Choice, IntervalData
 from gangopt.instances.interval.instance import IntervalInstance
 from gangopt.solvers.core.contract import Controls
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from gangopt.instances.allocation.instance import AllocationInstance
 
 __all__ = ["all_local_bound", "priced"]
-
-FloatArray = NDArray[np.float64]
 
 
 def priced(
@@ -71,7 +70,7 @@ def priced(
     return bound, replace(data, choices=tuple(map(tuple, kept)))
 
 
-def _needs(data: IntervalData, flat: list[Choice]) -> FloatArray:
+def _needs(data: IntervalData, flat: list[Choice]) -> Floats:
     """Return the total use of each choice over all servers, in the units of the placement's data, shape (n, R)."""
     jobs = data.placement.jobs
     rows = [jobs[item.job].need((item.ps, item.workers)) for item in flat]
@@ -80,12 +79,12 @@ def _needs(data: IntervalData, flat: list[Choice]) -> FloatArray:
 
 def _prices(
     owner: NDArray[np.int64],
-    seconds: FloatArray,
-    need: FloatArray,
-    capacity: FloatArray,
+    seconds: Floats,
+    need: Floats,
+    capacity: Floats,
     J: int,
     time_limit: float | None,
-) -> FloatArray:
+) -> Floats:
     """Return the prices of the resources, seconds per unit, >= 0, shape (R,)."""
     from scipy.sparse import csr_matrix, vstack
 

@@ -202,10 +202,12 @@ def compare_sequences(
 
     Parameters
     ----------
-    cluster, jobs, time_limit, rel_gap, seed : Cluster or sequence of NetworkJob or float or None or float or int
+    cluster, jobs : Cluster or sequence of NetworkJob
         As in `place_sequence`.
     methods : sequence of str, optional
         The methods.
+    time_limit, rel_gap, seed : float or None or float or int, optional
+        As in `place_sequence`.
     """
     limits = {"time_limit": time_limit, "rel_gap": rel_gap}
     return tuple(place_sequence(cluster, jobs, method, seed=seed, **limits) for method in methods)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ def optimus(instance: PlacementInstance) -> PlacementSolution:
     Jobs are ordered by ascending total demand of the leading resource (`cpu` if there is one, else the first), servers
     by its descending free amount, then by that of the other resources, ties to the lowest index; servers are re-sorted
     after each job. Servers on which a single parameter server or a single worker of the job would not fit are skipped.
-    The smallest k is used at which the first k servers have enough room in total and the even spread fits each: floor(p/k)
+    The smallest k is used at which the first k servers have room in total and the even spread fits each: floor(p/k)
     and floor(w/k) tasks on each, one more parameter server on p mod k of them and one more worker on w mod k. Extras
     share as many servers as possible, or as few as possible: of those that fit, the one with the lower transfer time,
     ties to the former. Servers with both extras come first, then those with an extra parameter server, an extra

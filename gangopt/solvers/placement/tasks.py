@@ -6,16 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gangopt.base.types import Ints
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import pause_reason
 from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["place_tasks"]
 
-IntArray = NDArray[np.int64]
-Choose = Callable[[IntArray, IntArray, IntArray], int]
+Choose = Callable[[Ints, Ints, Ints], int]
 
 
 def place_tasks(instance: PlacementInstance, order: Iterable[int], choose: Choose) -> PlacementSolution:
@@ -54,7 +53,7 @@ def place_tasks(instance: PlacementInstance, order: Iterable[int], choose: Choos
     return PlacementSolution(tuple(pieces), tuple(reasons))
 
 
-def _place_kind(free: IntArray, need: IntArray, count: int, choose: Choose) -> Counter[int] | None:
+def _place_kind(free: Ints, need: Ints, count: int, choose: Choose) -> Counter[int] | None:
     """Reserve room for equal tasks in `free`; return None and leave it unchanged if one does not fit."""
     placed: Counter[int] = Counter()
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""The agent of an app with a tuner: finish-time fairness of what it has, and bid tables for what it is offered."""
+"""Agent of an app with a tuner: finish-time fairness of its GPUs, and bid tables for offers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gangopt.topology import LOCALITIES, Cluster, locality
 __all__ = ["MOST_SUBSET_GPUS", "TableRow", "TunedApp", "bid_rows", "subset_rhos"]
 
 MOST_SUBSET_GPUS = 16
-"""Maximum GPUs of an offer whose subsets are valued one by one: 65,535 of them."""
+"""Maximum GPUs of an offer for which every subset is valued: 65,535 subsets."""
 
 
 class TableRow(NamedTuple):
@@ -34,7 +34,7 @@ class TableRow(NamedTuple):
     Attributes
     ----------
     gpus : int
-        GPUs in addition to those held.
+        Number of GPUs in addition to those held.
     level : str
         Narrowest level that holds them and those held: `machine`, `rack` or `cluster`.
     rho : float
@@ -58,8 +58,8 @@ def bid_rows(
 ) -> list[TableRow]:
     """Return the bid table of an app: a row for every number of GPUs and every level.
 
-    A slowdown that falls from one locality to a wider one counts as equal there: a bundle is valued by the widest level
-    it may span, and must be worth as much in a narrower place.
+    A slowdown that falls from one locality to a wider one counts as equal there, since a bundle is valued by the widest
+    level it may span and must be worth at least as much in a narrower place.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ def bid_rows(
     most : int
         Maximum GPUs on offer.
     held : int, optional
-        GPUs that the app has and keeps.
+        Number of GPUs that the app keeps.
     narrowest : str, optional
-        Narrowest level that holds those.
+        Narrowest level that holds the kept GPUs.
     elapsed : float
-        Time since the app's start, s.
+        Time since the start of the app, s.
     ideal : float
         T_id, s.
     split : Split, optional
@@ -81,7 +81,7 @@ def bid_rows(
     Returns
     -------
     list of TableRow
-        By GPUs, then by level from the narrowest.
+        Rows by GPUs, then by level from the narrowest.
 
     References
     ----------
@@ -100,7 +100,7 @@ def bid_rows(
 
 
 def estimates(tuner: HalvingTuner | CurveTuner, gpus: int) -> list[Sequence[JobInfo]]:
-    """Return the jobs of every phase as the tuner tells them, their slowdowns made monotone."""
+    """Return the jobs of every phase as reported by the tuner, with monotone slowdowns."""
     known: dict[JobInfo, JobInfo] = {}
 
     def told(job: JobInfo) -> JobInfo:
@@ -121,9 +121,9 @@ def subset_rhos(
     ideal: float,
     split: Split = "even",
 ) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield every subset of the GPUs on offer with its finish-time fairness, as the paper's agents enumerate them.
+    """Yield every subset of the offered GPUs with its finish-time fairness, as the paper's agents do.
 
-    GPUs of one slot are valued as GPUs of its machine, as the rows of `bid_rows` are.
+    GPUs of one slot are valued as GPUs of its machine, as in `bid_rows`.
 
     Parameters
     ----------
@@ -132,9 +132,9 @@ def subset_rhos(
     cluster : Cluster
         Where the GPUs are.
     gpus : sequence of int
-        Indices of those on offer, at most 16.
+        Indices of the offered GPUs, at most 16.
     held : sequence of int, optional
-        Indices of those that the app has and keeps.
+        Indices of the GPUs that the app keeps.
     elapsed, ideal, split : float or Split
         As in `bid_rows`.
 
@@ -146,7 +146,7 @@ def subset_rhos(
     Raises
     ------
     InputError
-        If there are more GPUs than are enumerated.
+        If there are too many GPUs to enumerate.
     """
     if len(gpus) > MOST_SUBSET_GPUS:
         raise InputError(f"gpus: {len(gpus)} on offer; subsets are enumerated for at most {MOST_SUBSET_GPUS}; use rows")
@@ -161,12 +161,12 @@ def subset_rhos(
 
 @dataclass
 class TunedApp:
-    """An app whose tuner is simulated, with its agent; it takes part in rounds as single-job apps do.
+    """An app with a simulated tuner and its agent; takes part in rounds like single-job apps.
 
     Attributes
     ----------
     label : str
-        Name, unlike every other.
+        Unique name.
     arrival : float
         Time of arrival, s.
     tuner : SuccessiveHalving or CurveStopping
@@ -197,7 +197,7 @@ class TunedApp:
         self.cluster, self.crowd = cluster, crowd
 
     def ideal(self, now: float) -> float:
-        """Return T_id as it is at a time, s."""
+        """Return T_id at a time, s."""
         average = self.crowd.average(self.label, now)
         return ideal_seconds(self.tuner.budget, len(self.cluster.gpus), self.tuner.most_gpus, average)
 
@@ -216,18 +216,18 @@ class TunedApp:
         return (end - self.arrival) / self.ideal(end)
 
     def demand(self, now: float, held: tuple[int, ...]) -> int:
-        """Return how many GPUs it can use beside those held, in any phase that is left."""
-        del now  # only what is left of the app counts
+        """Return the number of GPUs that it can use besides those held, in any remaining phase."""
+        del now  # only the remaining work of the app counts
         phases = remaining_phases(self.tuner, len(held))
         return max([0, *(sum(job.max_gpus for job in jobs) - len(held) for jobs in phases)])
 
     def table(self, offer: Offer) -> list[TableRow]:
-        """Return the bid table of an offer, a row for every number of GPUs and every level that those held leave open.
+        """Return the bid table of an offer: a row for every number of GPUs and every level possible with those held.
 
         Parameters
         ----------
         offer : Offer
-            GPUs on offer, and those that the app keeps.
+            Offered GPUs, and those that the app keeps.
         """
         level = locality(self.cluster, offer.held) if offer.held else "machine"
         return bid_rows(
@@ -241,7 +241,7 @@ class TunedApp:
         )
 
     def bid(self, offer: Offer) -> AppBid:
-        """Return the bid table of an offer as the arbiter takes it, in values 1 / rho."""
+        """Return the bid table of an offer for the arbiter, in values 1 / rho."""
         counts: dict[int, int] = {}
         for gpu in offer.held:
             machine = int(self.cluster.gpu_machine[gpu])
@@ -252,7 +252,7 @@ class TunedApp:
         return AppBid.from_rows(self.label, rows, zero, tuple(sorted(counts.items())))
 
     def instance(self, now: float, offers: Sequence[tuple[int, str]]) -> BidInstance:
-        """Return the problem `bid` of the app at a time: the same table with the split left open.
+        """Return the `bid` instance of the app at a time: the same table with an open split.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class TunedApp:
         )
 
     def advance(self, seconds: float, gpus: tuple[int, ...]) -> None:
-        """Work for so many seconds on these GPUs, after what is left of a restart; jobs of a phase advance evenly."""
+        """Work for some seconds on these GPUs, after the rest of a restart; jobs of a phase advance evenly."""
         if not gpus:
             return
         waited = min(self.stalled, seconds)
@@ -282,18 +282,18 @@ class TunedApp:
         left = seconds - waited
         for length in self._true_lengths(gpus):
             part = min(1.0, left / length)
-            # what rounding leaves of a phase that was to end is not worth another step
+            # a remainder due to rounding is not worth another step
             self.tuner.advance(1.0 if part > 1 - 1e-9 else part)
             left -= length
             if left <= 0:
                 break
 
     def moved(self) -> None:
-        """Note that the GPUs changed: work goes on after the restart."""
+        """Record a change of GPUs: work resumes after the restart."""
         self.stalled = self.restart
 
     def seconds_left(self, gpus: tuple[int, ...]) -> float:
-        """Return how long the app truly takes to its end on these GPUs, infinite on none."""
+        """Return the true remaining time of the app on these GPUs, infinite without any."""
         return self.stalled + math.fsum(self._true_lengths(gpus)) if gpus else math.inf
 
     def _true_lengths(self, gpus: tuple[int, ...]) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""How long phases last on every number of GPUs at once: what an agent's bid table is made of."""
+"""Lengths of phases on every number of GPUs, from which an agent's bid table is built."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from gangopt.topology import LOCALITIES
 __all__ = ["Split", "even_lengths", "lengths_on", "total_lengths"]
 
 Split = Literal["even", "lpt", "exact"]
-"""How an app splits its GPUs inside a phase."""
+"""Rule by which an app splits its GPUs inside a phase."""
 
 
 def even_lengths(jobs: Sequence[JobInfo], most: int) -> NDArray[np.float64]:
-    """Return how long a phase lasts on 1 to `most` whole GPUs split evenly, at every locality.
+    """Return the length of a phase on 1 to `most` whole GPUs split evenly, at every locality.
 
-    The split is that of method `even` of the problem `bid`, computed for all numbers together: the deal of one more
-    GPU only adds to the deal before.
+    The split is that of method `even` of the problem `bid`, computed for all numbers together, since dealing one more
+    GPU only extends the deal before.
 
     Parameters
     ----------
     jobs : sequence of JobInfo
-        Of one phase.
+        Jobs of one phase.
     most : int
         Largest number of GPUs.
 
     Returns
     -------
     ndarray
-        S, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
+        Lengths, s, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
     """
     n = len(jobs)
     work = np.array([job.work for job in jobs])
@@ -59,7 +59,7 @@ def even_lengths(jobs: Sequence[JobInfo], most: int) -> NDArray[np.float64]:
 
 
 def total_lengths(phases: Sequence[Sequence[JobInfo]], most: int, split: Split = "even") -> NDArray[np.float64]:
-    """Return how long all phases together last on 1 to `most` whole GPUs, at every locality.
+    """Return the total length of all phases on 1 to `most` whole GPUs, at every locality.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def total_lengths(phases: Sequence[Sequence[JobInfo]], most: int, split: Split =
     most : int
         Largest number of GPUs.
     split : Split, optional
-        How GPUs are split inside a phase.
+        Rule that splits GPUs inside a phase.
 
     Returns
     -------
     ndarray
-        S, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
+        Lengths, s, shape (localities, most), narrowest locality first; column k - 1 is for k GPUs.
     """
     if split == "even":
         known: dict[tuple[JobInfo, ...], NDArray[np.float64]] = {}
@@ -90,7 +90,7 @@ def total_lengths(phases: Sequence[Sequence[JobInfo]], most: int, split: Split =
 def lengths_on(
     phases: Sequence[Sequence[JobInfo]], offers: Sequence[tuple[int, str]], split: Split
 ) -> list[tuple[float, ...]]:
-    """Return how long each phase lasts on each offer.
+    """Return the length of each phase on each offer.
 
     Parameters
     ----------
@@ -99,12 +99,12 @@ def lengths_on(
     offers : sequence of tuple of int and str
         (GPUs, level), at least one.
     split : Split
-        How GPUs are split inside a phase.
+        Rule that splits GPUs inside a phase.
 
     Returns
     -------
     list of tuple of float
-        S, for every offer and phase.
+        Lengths, s, for every offer and phase.
     """
     if split not in get_args(Split):
         raise unknown("split", str(split), list(get_args(Split)))

@@ -1,4 +1,4 @@
-"""Rounds of auctions: leases end, their GPUs are offered again, and apps work in between until all are done."""
+"""Rounds of auctions: GPUs of ended leases are offered again, and apps work in between until all are done."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gangopt.topology import Cluster
 __all__ = ["Leases", "Round", "RoundSettings", "Rounds", "RunningApp", "hold_round", "run_rounds"]
 
 _IDLE_ROUNDS = 200
-"""Rounds in a row after which nobody holds a GPU: the run is given up then."""
+"""Consecutive rounds without any app holding a GPU after which the run is aborted."""
 
 
 class RunningApp(Agent, Protocol):
@@ -34,35 +34,35 @@ class RunningApp(Agent, Protocol):
         """Enter the cluster."""
 
     def advance(self, seconds: float, gpus: tuple[int, ...], /) -> None:
-        """Work for so many seconds on these GPUs."""
+        """Work for some seconds on these GPUs."""
 
     def moved(self) -> None:
-        """Note that the GPUs changed."""
+        """Record a change of GPUs."""
 
     def seconds_left(self, gpus: tuple[int, ...], /) -> float:
-        """Return how long the rest takes on these GPUs, infinite if it never ends."""
+        """Return the remaining time on these GPUs, infinite if it never ends."""
 
     def final_rho(self, end: float, /) -> float:
         """Return rho of the app that ended at this time."""
 
 
 class Leases:
-    """Who holds which GPU until when."""
+    """Holders of GPUs and the ends of their leases."""
 
     def __init__(self) -> None:
         self._of: dict[int, tuple[str, float]] = {}
         self._last: dict[str, float] = {}
 
     def arrive(self, label: str, now: float) -> None:
-        """Note that an app has waited since a time, s."""
+        """Record that an app waits since a time, s."""
         self._last[label] = now
 
     def waiting(self, label: str, now: float) -> float:
-        """Return the seconds for which an app that is here has had no GPU."""
+        """Return the seconds for which a present app has had no GPU."""
         return max(0.0, now - self._last.get(label, now))
 
     def held(self, now: float) -> dict[str, tuple[int, ...]]:
-        """Return the GPUs of each app whose leases go on after a time, ascending."""
+        """Return the GPUs of each app with leases beyond a time, ascending."""
         found: dict[str, list[int]] = {}
         for gpu, (label, end) in sorted(self._of.items()):
             if end > now:
@@ -70,15 +70,15 @@ class Leases:
         return {label: tuple(gpus) for label, gpus in found.items()}
 
     def of(self, label: str) -> tuple[int, ...]:
-        """Return all GPUs of an app, those of ended leases included, ascending."""
+        """Return all GPUs of an app, including those of ended leases, ascending."""
         return tuple(gpu for gpu, (owner, _) in sorted(self._of.items()) if owner == label)
 
     def free(self, gpus: int, now: float) -> tuple[int, ...]:
-        """Return which of GPUs 0 to `gpus` - 1 have no lease that goes on after a time."""
+        """Return the GPUs among 0 to `gpus` - 1 without a lease beyond a time."""
         return tuple(gpu for gpu in range(gpus) if gpu not in self._of or self._of[gpu][1] <= now)
 
     def next_end(self) -> float:
-        """Return when the next lease ends, infinite without any."""
+        """Return the end of the next lease, infinite without any."""
         return min((end for _, end in self._of.values()), default=math.inf)
 
     def grant(self, label: str, gpus: Iterable[int], end: float) -> None:
@@ -95,22 +95,22 @@ class Leases:
 
 @dataclass(frozen=True)
 class RoundSettings:
-    """How rounds are held.
+    """Settings of rounds.
 
     Attributes
     ----------
     fairness : float
-        F; the 1 - f of the apps with the greatest rho bid.
+        Fairness knob f; the fraction 1 - f of the apps with the greatest rho bid.
     lease : float
         Seconds for which GPUs are leased.
     rounding : Rounding
-        How c times a bundle becomes whole GPUs.
+        Rule that rounds c times a bundle to whole GPUs.
     payments : bool
         Whether apps pay.
     seconds : float or None
-        Maximum wall time of one auction's solver, None for no limit.
+        Maximum wall time of the solver per auction, None for no limit.
     slack : float
-        Relative; c counts as min(1, (1 + slack) c): bids of rounds are quotients of doubles.
+        Relative slack; c counts as min(1, (1 + slack) c), since bids of rounds are quotients of doubles.
     """
 
     fairness: float = 0.8
@@ -130,7 +130,7 @@ class RoundSettings:
 
 @dataclass(frozen=True)
 class Round:
-    """What happened in one round.
+    """Record of one round.
 
     Attributes
     ----------
@@ -141,9 +141,9 @@ class Round:
     bidders : tuple of str
         Labels of the apps that bid.
     won, given : mapping of str to tuple of int
-        GPUs by label of bidders, and of others that left-overs went to.
+        GPUs by label of the bidders, and of other apps that received leftovers.
     outcome : AuctionSolution or None
-        Of the auction, None if nobody bid.
+        Outcome of the auction, None if no app bid.
     """
 
     now: float
@@ -162,27 +162,27 @@ def hold_round(
     settings: RoundSettings,
     seed: int = 0,
 ) -> Round:
-    """Offer all GPUs without a running lease, hold the auction, and lease what comes of it; leases that run go on.
+    """Offer all GPUs without a running lease, hold the auction, and lease the result; running leases continue.
 
     Parameters
     ----------
     cluster : Cluster
         Where the GPUs are.
     agents : sequence of Agent
-        Of the apps present, in a fixed order.
+        Agents of the apps present, in a fixed order.
     leases : Leases
-        Changed: ended leases are taken away, new ones added.
+        Modified: ended leases are removed, new ones added.
     now : float
         Time, s.
     settings : RoundSettings
-        How rounds are held.
+        Settings of the round.
     seed : int, optional
-        Of the gifts and of rounding.
+        Seed of gifts and rounding.
 
     Raises
     ------
     InputError
-        If the lease is so short that, at this time, the clock would not move by it.
+        If the lease is too short to advance the clock at this time.
     """
     if not now + settings.lease > now:
         raise InputError(f"lease={settings.lease:g} at {now:g} s: too short to advance the clock")
@@ -211,12 +211,12 @@ def hold_round(
 
 @dataclass(frozen=True)
 class Rounds:
-    """What came of a run.
+    """Result of a run.
 
     Attributes
     ----------
     ends : mapping of str to float
-        When each app ended, s, by label.
+        End of each app, s, by label.
     rho : mapping of str to float
         Finish-time fairness of each app at its end.
     rounds : tuple of Round
@@ -242,28 +242,29 @@ def run_rounds(
     """Run rounds until every app has ended.
 
     A round is held whenever GPUs are without a lease and some app could use them: when leases end, when an app arrives,
-    and when an app ends and gives its GPUs back. GPUs that a round leaves over are offered again with the next event,
-    at the latest after one lease.
+    and when an app ends and returns its GPUs. GPUs left over by a round are offered again at the next event, at the
+    latest after one lease.
 
     Parameters
     ----------
     apps : sequence of RunningApp
-        In the order in which ties are broken.
+        Apps in tie-breaking order.
     cluster : Cluster
         Where the GPUs are.
     settings : RoundSettings or None, optional
-        How rounds are held, None for the paper's f = 0.8 and leases of 10 minutes.
+        Settings, None for the paper's f = 0.8 and leases of 10 minutes.
     seed : int, optional
-        Of gifts and rounding.
+        Seed of gifts and rounding.
     on_round : callable or None, optional
         Called with each round.
 
     Raises
     ------
     InputError
-        If two apps have one label, an app arrives before 0 or after 1e12 s, or the clock does not move by a lease.
+        If two apps have the same label, an app arrives before 0 or after 1e12 s, or a lease is too short to advance
+        the clock.
     NoSolutionError
-        If, round after round, nobody gets a GPU: with rounding `floor` and few bystanders, payments can take all.
+        If no app gets a GPU for many rounds: with rounding `floor` and few bystanders, payments can take everything.
     """
     labels = [app.label for app in apps]
     if len(set(labels)) < len(labels):
@@ -303,7 +304,7 @@ class _Run:
         self.gpu_seconds = 0.0
 
     def step(self) -> None:
-        """Go to the next event: what happens at one time is all done before a round is held."""
+        """Go to the next event: process everything that happens at one time before holding a round."""
         ending = {app.label: self.now + app.seconds_left(self.leases.of(app.label)) for app in self.present}
         arrival = self.waiting[0].arrival if self.waiting else math.inf
         then = max(self.now, min(arrival, self.leases.next_end(), self.retry, *ending.values()))

@@ -1,4 +1,4 @@
-"""A single-job app in the rounds: an agent that bids by equation 1, and the work that it does between rounds."""
+"""Single-job apps in rounds: an agent that bids by equation 1, and its work between rounds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from gangopt.topology import PRIORS, Cluster, Slowdown, locality
 __all__ = ["LATEST", "Crowd", "SingleJobApp"]
 
 LATEST = 1e12
-"""Latest arrival, s: a clock in double precision still tells a tenth of a millisecond there."""
+"""Latest arrival, s, at which a clock in double precision still resolves a tenth of a millisecond."""
 
 
 class Crowd:
-    """How many apps were present, over time: the source of N_avg."""
+    """Number of apps present over time, from which N_avg is computed."""
 
     def __init__(self) -> None:
         self._last = 0.0
@@ -29,13 +29,13 @@ class Crowd:
         self._area_at: dict[str, tuple[float, float]] = {}
 
     def arrive(self, label: str, now: float) -> None:
-        """Note that an app arrived at a time, in s, not before the last event."""
+        """Record the arrival of an app at a time, s, not before the last event."""
         self._advance(now)
         self._present += 1
         self._area_at[label] = (now, self._area)
 
     def leave(self, now: float) -> None:
-        """Note that an app left at a time, in s, not before the last event."""
+        """Record the departure of an app at a time, s, not before the last event."""
         self._advance(now)
         self._present -= 1
 
@@ -54,7 +54,7 @@ class Crowd:
 
 @dataclass
 class SingleJobApp:
-    r"""An app of one job with linear speed-up; its agent bids its rho.
+    r"""An app with one job and linear speed-up, whose agent bids its rho.
 
     The value of a bundle G is
 
@@ -64,23 +64,23 @@ class SingleJobApp:
     Attributes
     ----------
     label : str
-        Name, unlike every other.
+        Unique name.
     arrival : float
         t_0, s.
     work : float
         W, serial time of the whole job, s.
     max_gpus : int
-        D, most GPUs that it makes use of.
+        Demand d: the maximum number of GPUs that it uses.
     slowdown : Slowdown
-        S by locality, never falling with the width.
+        Slowdown S by locality, never decreasing with the width.
     told_slowdown : Slowdown or None
-        S as the bids have it, None for the truth.
+        Slowdown S used in the bids, None for the true one.
     work_error : float
-        The bids take w and W for this many times what they are.
+        Factor on w and W in the bids.
     restart : float
         Seconds without progress whenever its GPUs change.
     left : float
-        W, serial seconds left.
+        Remaining work w, serial seconds.
 
     References
     ----------
@@ -131,7 +131,7 @@ class SingleJobApp:
         return self._ideal(self.work_error * self.work, now)
 
     def final_rho(self, end: float) -> float:
-        """Return rho of an app that ended at this time, s, by what its work truly was."""
+        """Return rho of an app that ended at this time, s, by its true work."""
         return (end - self.arrival) / self._ideal(self.work, end)
 
     def _ideal(self, work: float, now: float) -> float:
@@ -147,12 +147,12 @@ class SingleJobApp:
         return self.slowdown if self.told_slowdown is None else self.told_slowdown
 
     def demand(self, now: float, held: tuple[int, ...]) -> int:
-        """Return how many GPUs it can use beside those held."""
+        """Return the number of GPUs that it can use besides those held."""
         del now  # the demand of a single job does not change
         return max(0, self.max_gpus - len(held))
 
     def bid(self, offer: Offer) -> AppBid:
-        """Return the table of an offer: a row for every number of GPUs and every level that those held leave open."""
+        """Return the table of an offer: a row for every number of GPUs and every level possible with those held."""
         counts: dict[int, int] = {}
         for gpu in offer.held:
             machine = int(self.cluster.gpu_machine[gpu])
@@ -174,17 +174,17 @@ class SingleJobApp:
         return AppBid.from_rows(self.label, rows, Fraction(zero), tuple(sorted(counts.items())))
 
     def advance(self, seconds: float, gpus: tuple[int, ...]) -> None:
-        """Work for so many seconds on these GPUs, after what is left of a restart."""
+        """Work for some seconds on these GPUs, after the rest of a restart."""
         stalled = min(self._stalled, seconds) if gpus else 0.0
         self._stalled -= stalled
         self.left = max(0.0, self.left - (seconds - stalled) * self.rate(gpus))
 
     def moved(self) -> None:
-        """Note that the GPUs changed: work goes on after the restart."""
+        """Record a change of GPUs: work resumes after the restart."""
         self._stalled = self.restart
 
     def seconds_left(self, gpus: tuple[int, ...]) -> float:
-        """Return how long the work takes on these GPUs, infinite on none."""
+        """Return the remaining time on these GPUs, infinite without any."""
         rate = self.rate(gpus)
         return self._stalled + self.left / rate if rate else math.inf
 

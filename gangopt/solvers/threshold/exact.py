@@ -22,9 +22,9 @@ def exact(instance: ThresholdInstance, controls: Controls) -> Outcome:
     """Minimise the weighted errors and prove it.
 
     With one feature, jobs are sorted and every candidate cut is scored from cumulative sums; ties as in `best_cut`.
-    With several, jobs with equal features but different classes bound the errors from below. If the best cut of one feature
-    or a perceptron meets that bound, it is returned. Otherwise HiGHS solves formulation `linear`, and threshold and
-    weights are then moved to the widest margin to the jobs that the model separates.
+    With several, jobs with equal features but different classes bound the errors from below. If the best cut of one
+    feature or a perceptron meets that bound, it is returned. Otherwise HiGHS solves formulation `linear`, and threshold
+    and weights are then moved to the widest margin to the jobs that the model separates.
 
     Parameters
     ----------

@@ -111,7 +111,7 @@ def test_a_rule_without_room_says_so_and_claims_nothing(rule):
 
 
 def test_limit_out_of_range_is_refused():
-    with pytest.raises(InputError, match=r"packlimit: limit=1.5, a share from 0 to 1"):
+    with pytest.raises(InputError, match=r"packlimit: limit must be from 0 to 1 \(got 1.5\)"):
         packlimit(make([4], 2), limit=1.5)
 
 

@@ -201,7 +201,7 @@ def test_a_defective_app_is_refused(change, message):
 
 
 def test_defective_rounds_are_refused():
-    with pytest.raises(InputError, match=r"f=2"):
+    with pytest.raises(InputError, match=r"fairness must be from 0 to 1 \(got 2\)"):
         RoundSettings(fairness=2)
     with pytest.raises(InputError, match=r"lease must be > 0 seconds \(got 0\)"):
         RoundSettings(lease=0)
