@@ -25,7 +25,6 @@ __all__ = [
     "lower_bound",
     "queues_with_solver",
     "queues_without_solver",
-    "shortest_queues",
     "whole_times",
 ]
 
@@ -99,26 +98,6 @@ def lower_bound(times: Sequence[int], gpus: int) -> int:
     ordered = sorted(times, reverse=True)
     shared = (sum(ordered[k * gpus - k : k * gpus + 1]) for k in range((len(ordered) - 1) // gpus + 1))
     return max(-(-sum(ordered) // gpus), *shared)
-
-
-def shortest_queues(
-    times: Sequence[int], gpus: int, settings: Callable[[], SolveSettings | None] | None = None
-) -> QueueSplit:
-    """Return queues with the shortest possible longest queue, proven unless the solver is cut off.
-
-    Runs `queues_without_solver`, then `queues_with_solver` if a gap remains.
-
-    Parameters
-    ----------
-    times : sequence of int
-        Integer times, > 0.
-    gpus : int
-        Number of GPUs.
-    settings : callable or None, optional
-        Returns the settings of each HiGHS solve, or None to stop; None disables the solver.
-    """
-    best = queues_without_solver(times, gpus)
-    return best if settings is None else queues_with_solver(times, gpus, best, settings)
 
 
 def queues_without_solver(

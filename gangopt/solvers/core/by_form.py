@@ -154,13 +154,13 @@ def _gap(problem: AnyProblem, instance: Instance, solution: Any, bound: float | 
 
 def _reporting(form: Formulation[Any, Any], instance: Instance, controls: Controls) -> Controls:
     """Return the controls with a callback that reports the problem's objective."""
-    tell = controls.on_progress
-    if tell is None:
+    report = controls.on_progress
+    if report is None:
         return controls
 
     def forward(event: ProgressEvent) -> None:
         objective, bound = (_reported(form, instance, value) for value in (event.objective, event.bound))
-        tell(ProgressEvent(event.seconds, objective, bound))
+        report(ProgressEvent(event.seconds, objective, bound))
 
     return replace(controls, on_progress=forward)
 

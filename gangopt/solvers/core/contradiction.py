@@ -41,7 +41,7 @@ def uncontradicted(problem: AnyProblem, instance: Instance, outcome: Outcome, co
     for origin, solution in _known(problem, instance, outcome, controls):
         if solution is not None and not instance.check(solution):
             claim = "the instance" if outcome.form is None else f"formulation {outcome.form}"
-            reason = f"{claim} was called infeasible, but the checker accepts the solution of {origin}"
+            reason = f"{claim} was reported infeasible, but the checker accepts the solution of {origin}"
             return replace(outcome, termination="error", solution=solution, reason=reason)
     return outcome
 

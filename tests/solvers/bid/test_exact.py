@@ -12,11 +12,22 @@ from gangopt.instances.bid.generate import random
 from gangopt.solvers.bid import exact as exact_bid
 from gangopt.solvers.bid import queues as bid_queues
 from gangopt.solvers.bid.exact import exact, fastest_counts, fewest_gpus
-from gangopt.solvers.bid.queues import longest_queue, lower_bound, shortest_queues, whole_times
+from gangopt.solvers.bid.queues import (
+    longest_queue,
+    lower_bound,
+    queues_with_solver,
+    queues_without_solver,
+    whole_times,
+)
 from gangopt.solvers.bid.queues_flow import queues_by_flow
 from gangopt.solvers.bid.queues_improve import improved
 from gangopt.solvers.core.contract import Controls
 from gangopt.solvers.highs import SolveSettings
+
+
+def shortest_queues(times, gpus, settings=None):
+    best = queues_without_solver(times, gpus)
+    return best if settings is None else queues_with_solver(times, gpus, best, settings)
 
 
 def least_longest(times, gpus):

@@ -56,7 +56,7 @@ def test_a_false_claim_is_held_against_a_solution_of_every_problem(small_names, 
     assert result.termination != "optimal" or result.objective == pytest.approx(best, rel=1e-9, abs=1e-9)
     if form is not None and result.termination == "error":
         assert result.reason.startswith(
-            f"formulation {form} was called infeasible, but the checker accepts the solution of "
+            f"formulation {form} was reported infeasible, but the checker accepts the solution of "
         )
         assert result.solution_status == "feasible"
 
@@ -130,11 +130,13 @@ def test_heuristics_are_asked_as_long_as_there_is_time():
     found = uncontradicted(problem, instance, claim, Controls())
     assert found.termination == "error"
     assert not instance.check(found.solution)
-    assert found.reason == "formulation choice was called infeasible, but the checker accepts the solution of optimus"
+    assert found.reason == "formulation choice was reported infeasible, but the checker accepts the solution of optimus"
     late = Controls(time_limit=1e-9)
     assert uncontradicted(problem, instance, claim, late) is claim
     own = uncontradicted(problem, instance, Outcome("infeasible", found.solution, None), late)
-    assert own.reason == "the instance was called infeasible, but the checker accepts the solution of the method itself"
+    assert (
+        own.reason == "the instance was reported infeasible, but the checker accepts the solution of the method itself"
+    )
 
 
 def test_a_method_that_gives_up_is_held_against_the_heuristics(monkeypatch):
