@@ -1,4 +1,4 @@
-"""Exact auction by formulation `places`: one model for the allocation, and one without each app for its payment."""
+"""Exact auction by form `places`: one model for the allocation, and one without each app for its payment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gangopt.solvers.auction.greedy import greedy
 from gangopt.solvers.auction.master import NEAR
 from gangopt.solvers.auction.payments import FREE, below, unsettled
 from gangopt.solvers.auction.ties import near_ties
-from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 
 if TYPE_CHECKING:
     from gangopt.solvers.highs import SolverOutcome
@@ -34,14 +34,14 @@ __all__ = ["prefers_places", "solve_places"]
 Columns = Sequence[tuple[Column, ...]]
 
 FEW_WAYS = 1_000
-"""Patterns and arcs up to which `nested_flow` is always used, because it compares ties exactly."""
+"""Patterns and arcs up to which form `nested_flow` is taken in any case: it tells ties apart."""
 
 
-def prefers_places(instance: AuctionInstance) -> bool:
-    """Return whether `places` has fewer columns than `nested_flow` has patterns and arcs, if there are many of those.
+def prefers_places(instance: AuctionInstance, columns: Columns) -> bool:
+    """Return whether form `places` has fewer columns than `nested_flow` has patterns and arcs, if these are many.
 
-    This holds for few and large machines: there are few places, but very many ways to cut and fill them. Machines with
-    too many patterns to enumerate count with the maximum number that is enumerated.
+    So it is with few and large machines: there are few places, and very many ways to cut and fill them. Machines that
+    can be cut in too many ways to list count with as many as are listed at most.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def prefers_places(instance: AuctionInstance) -> bool:
 
 @dataclass(frozen=True)
 class _Found:
-    """The best bundles of one model, or None, and a bound on the model's objective.
+    """The best bundles of one model, None without any; the bound is on the model's objective.
 
-    If `exact`, no allocation has a larger product as a rational. The bound may be too low by `margin`.
+    Where `exact`, no allocation has a larger product as a rational. `margin` is what the bound may be too low by.
     """
 
     bundles: tuple[Bundle, ...] | None
@@ -90,8 +90,8 @@ class _Found:
     margin: float = NEAR
 
 
-def solve_places(instance: AuctionInstance, controls: Controls, *, payments: bool) -> Outcome:
-    """Build and solve formulation `places`, and once more without each app that won GPUs.
+def solve_places(instance: AuctionInstance, controls: Controls, columns: Columns, *, payments: bool) -> Outcome:
+    """Build and solve form `places`, and once more without each app that won GPUs.
 
     Parameters
     ----------
@@ -107,14 +107,16 @@ def solve_places(instance: AuctionInstance, controls: Controls, *, payments: boo
     Returns
     -------
     Outcome
-        Like that of `exact`.
+        As of `exact`.
     """
     begin = time.perf_counter()
     given: tuple[Bundle, ...] = (greedy(instance) if controls.start is None else controls.start).before_payment
-    trajectory: Trajectory = []
+    trajectory: list[tuple[float, float | None, float | None]] = []
 
     def report(bundles: tuple[Bundle, ...], bound: float | None) -> None:
-        controls.note(trajectory, instance.evaluate(AuctionSolution(bundles)).objective, bound)
+        trajectory.append((controls.elapsed(), instance.evaluate(AuctionSolution(bundles)).objective, bound))
+        if controls.on_progress is not None:
+            controls.on_progress(ProgressEvent(*trajectory[-1]))
 
     report(given, None)
     found = _solve(instance, controls, columns)
@@ -173,7 +175,7 @@ def _solve(instance: AuctionInstance, controls: Controls, columns: Columns, *, a
     model = form.model(instance)
     built = time.perf_counter() - begin
     settings = replace(settings_of(controls), on_progress=None, explain=False)
-    # no warm start: HiGHS 1.16 reports suboptimal starts of these models as optimal
+    # without a warm start: HiGHS 1.16 calls starts of these models optimal that are not
     solved = solve_model(model, settings)
     if solved.termination in {"infeasible", "unbounded"}:
         # an auction always has an outcome
@@ -201,7 +203,7 @@ def _solve(instance: AuctionInstance, controls: Controls, columns: Columns, *, a
 def _payments(
     instance: AuctionInstance, controls: Controls, columns: Columns, bundles: tuple[Bundle, ...]
 ) -> tuple[tuple[Payment, ...], list[_Found]]:
-    """Return bounds on c of every app, e.g. `payments_of` does, and the models that were solved for them."""
+    """Return bounds on c of every app, as `payments_of` does, and the models that were solved for them."""
     values = [instance.value(i, bundle) for i, bundle in enumerate(bundles)]
     shares = [FREE] * len(bundles)
     models: list[_Found] = []

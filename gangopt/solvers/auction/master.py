@@ -1,4 +1,4 @@
-"""The model of an auction, solved repeatedly: one relaxation, and cores of the columns that still matter."""
+"""The program of an auction, solved again and again: one relaxation, and cores of the columns that still matter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import SolverError
-from gangopt.base.types import Floats
+from gangopt.formulations.auction.columns import Column
 from gangopt.formulations.auction.placing import choices_from
 from gangopt.instances.auction.bids import Bundle
 from gangopt.instances.auction.instance import AuctionInstance, log_of
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 __all__ = ["Counts", "Master", "Optimum"]
 
+Floats = NDArray[np.float64]
 Counts = Mapping[tuple[int, int], int]
 """Number of apps by (group, column)."""
 
 FIRST_DEPTH = 5e-4
-"""Depth of the first core below the bound, in the logarithm of the product."""
+"""How far below the bound, in the logarithm of the product, the first core reaches."""
 
 NEAR = 1e-8
 """Selections whose logarithms differ by less are compared as rationals: solver and rounding errors are smaller."""
 
 MOST_NEAR = 30
-"""Maximum number of near-optimal selections compared exactly."""
+"""Most selections that are compared so, one after the other."""
 
 _CLOSED = 5e-10
-"""Gap, in the logarithm, at which a selection counts as proven: half of what a result may have."""
+"""How far a selection may be from its bound, in the logarithm, and count as proven; half of what a result may be."""
 
 _WHOLE = 1e-6
-"""Distance from an integer within which a relaxed value counts as one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best selection found, and what is proven about it; logarithms omit the model's constant.
+    """The best selection that was found, and what is proven of it; logarithms leave out the constant of the model.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class Optimum:
     bound : float
         Upper bound on its logarithm.
     proven : bool
-        Whether no selection has a larger product by more than the logarithms resolve.
+        Whether no selection has a larger product by more than what logarithms resolve.
     compared : int
-        Number of selections within `NEAR` of it that were compared exactly.
+        Selections within `NEAR` of it that were compared exactly.
     exact : bool
-        Whether no selection within `NEAR` remains uncompared, so that the product is the largest as a rational.
+        Whether no other selection within `NEAR` is left, so that the product is the largest as a rational.
     values : ndarray of float or None
-        Values of all columns of the model, None if the selection was given.
+        Of all columns of the model, None where the selection was given.
     """
 
     counts: Counts | None
@@ -77,7 +77,7 @@ class Optimum:
 
 
 class Master:
-    """Formulation `nested_flow` of an auction, held as arrays.
+    """Form `nested_flow` of an auction, held as arrays.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Master:
         self._relaxed = Session(replace(arrays, integer=np.zeros_like(arrays.integer)), self._settings)
         self.solves = 0
         self.partial: Optimum | None = None
-        """Best selection so far of the running search, in case it is interrupted."""
+        """What is known of the selection that is being looked for, should the search be interrupted."""
         self.last: SolverOutcome | None = None
         self.build_seconds = time.perf_counter() - begin
 
@@ -137,11 +137,11 @@ class Master:
 
     @property
     def offset(self) -> float:
-        """Constant of the objective, which the logarithms of the columns omit."""
+        """Constant of the objective: what the logarithms of the columns leave out."""
         return self._arrays.offset
 
     def columns_of(self, bundles: tuple[Bundle, ...]) -> dict[int, tuple[int, int]]:
-        """Return (group, column) of every app that has one: the best column that its bundle satisfies."""
+        """Return (group, column) of every app that has one: the best column that its bundle meets."""
         of_app = {app: g for g, group in enumerate(self.plan.groups) for app in group.apps}
         columns = [self.plan.groups[of_app[app]].columns for app in range(len(bundles))]
         index = {
@@ -153,11 +153,11 @@ class Master:
         }
 
     def counts_of(self, bundles: tuple[Bundle, ...]) -> dict[tuple[int, int], int]:
-        """Return the selection that corresponds to bundles."""
+        """Return the selection that bundles amount to."""
         return dict(Counter(self.columns_of(bundles).values()))
 
     def in_order(self, bundles: tuple[Bundle, ...]) -> tuple[Bundle, ...]:
-        """Return the bundles, exchanged within each group so that apps of lower index have better ones."""
+        """Return the bundles with those of each group exchanged so that lower apps have better ones."""
         found = list(bundles)
         for group in self.plan.groups:
             worth = {app: self.instance.value(app, bundles[app]) / group.best[k] for k, app in enumerate(group.apps)}
@@ -167,7 +167,7 @@ class Master:
         return tuple(found)
 
     def product(self, counts: Counts) -> Fraction:
-        """Return the product of a selection: of shares of the best value, or of values if some apps may get none."""
+        """Return the product of a selection: of shares of the best value, or of values where some may go without."""
         result = Fraction(1)
         for (g, j), number in counts.items():
             group = self.plan.groups[g]
@@ -186,9 +186,9 @@ class Master:
         Parameters
         ----------
         without : int or None, optional
-            The group that loses an app, None to keep all apps.
+            The group that loses an app, None for all apps.
         start : Counts or None, optional
-            A feasible selection, returned if nothing better is found.
+            A feasible selection, to be used if nothing better is found.
         """
         rows = self._rows(without)
         relaxed = self._relax(rows)
@@ -203,11 +203,11 @@ class Master:
         if not incumbent.proven:
             return incumbent
         found = self._settle(rows, bound, reduced, incumbent)
-        # every selection within `NEAR` was compared exactly and none is larger, so the selection is its own bound
+        # nothing within `NEAR` is larger as a rational, and nothing else was left: the selection is its own bound
         return replace(found, bound=self.logarithm(found.counts)) if found.exact and found.counts else found
 
     def read(self, optimum: Optimum) -> AuctionSolution:
-        """Return the bundles of a selection found by the model."""
+        """Return the bundles of a selection that the model itself gave."""
         from gangopt.solvers.highs import load_values
 
         assert optimum.values is not None
@@ -222,14 +222,14 @@ class Master:
         return lower, upper
 
     def _most(self, rows: tuple[Floats, Floats]) -> float:
-        """Return the objective if every app had its best column."""
+        """Return what the objective would be if every app had its best column."""
         best: dict[int, float] = {}
         for (g, _), j in self.columns.items():
             best[g] = max(best.get(g, 0.0 if self.plan.groups[g].needs else -np.inf), float(self._arrays.costs[j]))
         return float(sum(cost * rows[1][self._group_row[g]] for g, cost in best.items()))
 
     def _relax(self, rows: tuple[Floats, Floats]) -> tuple[float, Floats, Floats | None] | None:
-        """Return bound, reduced costs and, if integral, the point of the linear relaxation; None if stopped."""
+        """Return bound, reduced costs and, if it is whole, the point of the linear relaxation; None if stopped."""
         self._relaxed.change_row_bounds(np.arange(len(rows[0])), *rows)
         self.solves += 1
         self._relaxed.limit_time(self._controls.remaining())
@@ -240,7 +240,7 @@ class Master:
             return None
         if outcome.termination != "optimal" or outcome.values is None:
             raise SolverError(f"{self.instance.name}: the relaxation ended as {outcome.termination}: {outcome.message}")
-        # a model solved without HiGHS has no duals; any prices prove a bound, zeros too
+        # a model that needs no solver has no duals; any prices prove a bound, also none
         duals = np.zeros(len(rows[0])) if outcome.row_duals is None else outcome.row_duals
         bound, reduced = self._lagrangian(duals, rows)
         whole = np.rint(outcome.values)
@@ -248,9 +248,8 @@ class Master:
         return bound, reduced, whole if near and self._feasible(whole, rows) else None
 
     def _lagrangian(self, duals: Floats, rows: tuple[Floats, Floats]) -> tuple[float, Floats]:
-        """Return the bound proven by row prices, and the reduced costs: at most 0 for a column that only costs."""
+        """Return the bound that any row prices prove, and the reduced costs: at most 0 for a column that only costs."""
         lower, upper = rows
-        # keep only prices with a finite side to multiply; computed from the prices, the bound holds at any tolerance
         prices = np.where(np.isfinite(upper), np.maximum(duals, 0.0), 0.0)
         prices += np.where(np.isfinite(lower), np.minimum(duals, 0.0), 0.0)
         reduced = self._arrays.costs - self._matrix.T @ prices
@@ -278,9 +277,9 @@ class Master:
         return -np.inf if incumbent.counts is None else self.logarithm(incumbent.counts)
 
     def _close(self, rows: tuple[Floats, Floats], bound: float, reduced: Floats, incumbent: Optimum) -> Optimum:
-        """Solve cores until the incumbent is at least as good as everything they leave out."""
+        """Solve cores until the incumbent is at least as good as all that they leave out."""
         depth = FIRST_DEPTH
-        # using a column with a negative reduced cost lowers the bound by at least that much
+        # a column with a negative reduced cost takes that much off the bound as soon as it is used once
         limit = bound + np.minimum(reduced, 0.0)
         while True:
             least = max(bound - depth, self._value(incumbent))
@@ -296,7 +295,6 @@ class Master:
                 inside = bound if outcome.bound is None else min(bound, outcome.bound - self.offset)
                 return replace(incumbent, bound=max(inside, least), proven=False)
             value = self._value(incumbent)
-            # the core holds every column that a selection of at least `least` can use
             if value >= least - _CLOSED:
                 return replace(incumbent, bound=value, proven=True)
             depth = 4 * depth if incumbent.counts is None else min(4 * depth, bound - value)
@@ -306,7 +304,7 @@ class Master:
     def _core(
         self, rows: tuple[Floats, Floats], kept: NDArray[np.bool_], exclusion: Exclusion | None = None
     ) -> SolverOutcome:
-        """Solve the model on some of its columns, and store a value for every column in `_whole_point`."""
+        """Solve the model on some of its columns; `_whole_point` then has a value for every column."""
         from scipy.sparse import csc_matrix, hstack, vstack
 
         from gangopt.solvers.highs import LinearArrays, solve_arrays
@@ -315,7 +313,6 @@ class Master:
         matrix, lower, upper = self._matrix[:, kept], *rows
         costs, most, whole = arrays.costs[kept], arrays.upper[kept], arrays.integer[kept]
         if exclusion is not None:
-            # append the switches as columns behind the kept ones, and the exclusion rows below the model's
             new = exclusion.switches
             kept_rows = np.concatenate([kept, np.ones(new, dtype=np.bool_)])
             matrix = vstack([hstack([matrix, csc_matrix((len(lower), new))]), exclusion.matrix[:, kept_rows]])
@@ -338,7 +335,7 @@ class Master:
         return outcome
 
     def _settle(self, rows: tuple[Floats, Floats], bound: float, reduced: Floats, incumbent: Optimum) -> Optimum:
-        """Compare the incumbent with every other selection within `NEAR`, as exact rationals."""
+        """Compare every other selection within `NEAR` of the incumbent with it, as exact rationals."""
         limit = bound + np.minimum(reduced, 0.0)
         seen: list[Seen] = []
         assert incumbent.counts is not None
@@ -346,7 +343,6 @@ class Master:
         for compared in range(MOST_NEAR + 1):
             kept = limit >= self._value(incumbent) - NEAR
             usable = [(key, j) for key, j in self.columns.items() if kept[j]]
-            # only the columns of the incumbent are left, so there is no other selection
             if not seen and len(usable) == len(last):
                 return replace(incumbent, exact=True)
             seen.append(self._seen(usable, last))
@@ -363,11 +359,11 @@ class Master:
         return replace(incumbent, compared=MOST_NEAR)
 
     def _seen(self, usable: Sequence[tuple[tuple[int, int], int]], counts: Counts) -> Seen:
-        """Return a selection by kinds of columns: those with equal factors can be exchanged freely."""
+        """Return a selection by kinds of columns: those of one factor, for as many apps of each group in any case."""
         kinds: dict[tuple[bool, Fraction], list[tuple[tuple[int, int], int]]] = {}
         for (g, j), position in usable:
             group = self.plan.groups[g]
-            # if every app has a column, factors may be measured relative to the first column of the group
+            # where every app has a column, the first column of its group may be its unit
             factor = group.shares[j] * (1 / group.shares[0] if self.goal.all_served else group.best[0])
             kinds.setdefault((group.needs, factor), []).append(((g, j), position))
         return Seen(

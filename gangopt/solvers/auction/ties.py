@@ -1,4 +1,4 @@
-"""Near ties of formulation `places`: all allocations nearly as good as the best, for comparison as exact rationals."""
+"""Near ties of form `places`: every allocation nearly as good as the best, to be compared in exact rationals."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from gangopt.solvers.core.contract import Controls
 
 __all__ = ["Ties", "near_ties"]
 
-Kind = tuple[Any, int]
-"""Pyomo variables of columns that are interchangeable in the product, and the maximum number that can be 1."""
+Kind = tuple[Pyomo, int]
+"""Pyomo variables of columns that are interchangeable in the product, and the most that can be 1 at once."""
 
 
 @dataclass(frozen=True)
 class Ties:
-    """Allocations at least as good as a limit.
+    """Allocations that are as good as a limit.
 
     Attributes
     ----------
     bundles : tuple of tuple of Bundle
-        Bundles of each allocation found.
+        Of each allocation found.
     complete : bool
-        Whether every product that good is that of one of them, or of the first.
+        Whether any product as good is that of one of them, or of the first.
     interrupted : bool
         Whether Ctrl-C ended the search.
     solves : int
@@ -42,33 +42,26 @@ class Ties:
     solves: int
 
 
-def near_ties(
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
-    instance: AuctionInstance,
-    controls: Controls,
-    limit: float,
-    *,
-    all_served: bool,
-) -> Ties:
-    """Solve a model of formulation `places` repeatedly, excluding products seen, until the rest exceeds the limit.
+def near_ties(form: Places, model: Pyomo, instance: AuctionInstance, controls: Controls, limit: float) -> Ties:
+    """Solve a model of form `places` again without each product seen, until the rest is worse than the limit.
 
     Parameters
     ----------
-    model : object
-        A model of `places`, with the values of its optimum; rows are added to it.
+    form : Places
+        The formulation of the model.
+    model : ConcreteModel
+        The solved model; rows are added to it.
     instance : AuctionInstance
         The auction.
     controls : Controls
         Settings of the call.
     limit : float
-        Objective; all products at least this good are found.
-    all_served : bool
-        Whether every app has a bundle with a value.
+        Objective; products beyond it are all found.
 
     Returns
     -------
     Ties
-        Incomplete at the time limit, or if more than `MOST_NEAR` products are that good.
+        Incomplete at the time limit, or where more than `MOST_NEAR` products are as good.
     """
     from pyomo.environ import Binary, ConstraintList, VarList
 
@@ -91,10 +84,10 @@ def near_ties(
     return Ties(tuple(found), complete=False, interrupted=False, solves=MOST_NEAR + 1)
 
 
-def _kinds(model: Any, instance: AuctionInstance, *, all_served: bool) -> list[Kind]:  # noqa: ANN401 - Pyomo
-    """Return the columns by the factor that they contribute: allocations with equal numbers of each tie exactly.
+def _kinds(form: Places, model: Pyomo, instance: AuctionInstance) -> list[Kind]:
+    """Return the columns by the factor that they contribute: allocations that use equally many of each tie exactly.
 
-    If every app is served, its values count as multiples of its first, which scales all products by one constant.
+    Where every app is served, its values count as multiples of its first: that scales all products by one constant.
     """
     values = {
         (i, column.level, column.gpus): column.value / (own[0].value if form.all_served else 1)

@@ -24,78 +24,18 @@ __all__ = ["Comparison", "MethodSummary", "check_suffix"]
 
 SUFFIXES = (".parquet", ".csv", ".json", ".html")
 
-
-@dataclass(frozen=True)
-class Row:
-    """One method on one instance.
-
-    Attributes
-    ----------
-    instance : str
-        Name of the instance.
-    problem : str
-        Noun of the problem, empty if the instance could not be loaded.
-    method : str
-        Canonical name of the method, empty if the instance could not be loaded.
-    objective : float or None
-        By the checker, in `unit`, None without a solution.
-    best_bound : float or None
-        Best bound that any method proved and that holds for this row, in `unit`, None if nothing is proven.
-    rel_gap : float or None
-        `relative_gap` of the two, a ratio.
-    proven : bool
-        Whether the bound proves this row's objective optimal.
-    seconds : float
-        Wall seconds of the call.
-    status : str
-        `optimal` or `feasible`, or why there is no solution (`none` if a heuristic found none); `interrupted` if
-        Ctrl-C came before or during the solve; `failed` if the call raised an error, or its objective contradicts
-        what another method claims to have proven.
-    unit : str
-        Unit of objective and bound.
-    best : bool
-        Whether no other method has a better objective on this instance. In problems with a `bound_metric`, only
-        methods with at most this row's value of it count.
-    reason : str or None
-        One line that explains the status, or None.
-    termination : str
-        Why the method stopped, as in `Result`; empty if it did not run.
-    bound_scope : str
-        The solutions for which `best_bound` holds, e.g. `requests <= 157`; empty for all of them.
-    metrics : mapping of str to float
-        The problem's own named figures.
-    """
-
-    instance: str
-    problem: str
-    method: str
-    objective: float | None
-    best_bound: float | None
-    rel_gap: float | None
-    proven: bool
-    seconds: float
-    status: str
-    unit: str = ""
-    best: bool = False
-    reason: str | None = None
-    termination: str = ""
-    bound_scope: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
-
-    def flat(self) -> dict[str, Any]:
-        """Return the row with its metrics beside the other fields."""
-        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "metrics"}
-        return {**own, **{key: value for key, value in self.metrics.items() if key not in own}}
+# reporting stands above the solvers and reads comparisons, so it is referred to by name, as records refer to methods
+_HTML_REPORT = "gangopt.reporting.comparison:html_report"
 
 
 @dataclass(frozen=True)
 class MethodSummary:
-    """Results of one method over all instances of one problem.
+    """How one method did on all instances of one decision.
 
     Attributes
     ----------
     problem : str
-        Noun of the problem.
+        Noun of the decision.
     method : str
         Name of the method.
     instances : int
@@ -105,11 +45,11 @@ class MethodSummary:
     proven : int
         Instances on which its objective is proven optimal.
     best : int
-        Instances on which it is `best`.
+        Instances on which it has the mark `best`.
     mean_gap : float or None
         Mean of the finite relative gaps, a ratio, None without any; a proven objective has gap 0.
     median_gap : float or None
-        Median of all relative gaps, a ratio, robust to a few infinite ones; None without any.
+        Median of all relative gaps, a ratio that a few infinite ones do not spoil, None without any.
     worst_gap : float or None
         Largest relative gap, a ratio.
     infinite_gaps : int
@@ -131,25 +71,6 @@ class MethodSummary:
     seconds: float
 
 
-def failed_row(instance: str, reason: str, *, problem: str = "", method: str = "", status: str = "failed") -> Row:
-    """Return the row of a run that failed.
-
-    Parameters
-    ----------
-    instance : str
-        Name of the instance.
-    reason : str
-        One line with the reason.
-    problem : str, optional
-        Noun of the problem, empty if the instance could not be loaded.
-    method : str, optional
-        The method, empty if the row stands for all methods.
-    status : str, optional
-        `failed`, or `interrupted` if Ctrl-C came first.
-    """
-    return Row(instance, problem, method, None, None, None, proven=False, seconds=0.0, status=status, reason=reason)
-
-
 @dataclass(frozen=True)
 class Comparison:
     """Rows of `compare`, in the order of instances and methods as given.
@@ -157,8 +78,8 @@ class Comparison:
     Attributes
     ----------
     rows : tuple of Row
-        One for every instance and method; an instance that could not be loaded, or that Ctrl-C left unfinished, has
-        a single row.
+        One for every instance and method; an instance that could not be loaded, or was not finished when Ctrl-C
+        came, has one row of its own.
     interrupted : bool
         Whether it was stopped before all rows were there.
     """
@@ -167,7 +88,7 @@ class Comparison:
     interrupted: bool = False
 
     def summary(self) -> tuple[MethodSummary, ...]:
-        """Return one summary per problem and method, in the order of first appearance."""
+        """Return one summary a decision and method, in the order of first appearance."""
         groups: dict[tuple[str, str], list[Row]] = {}
         for row in self.rows:
             if row.problem:
@@ -188,15 +109,15 @@ class Comparison:
         return pl.DataFrame([{key: record.get(key) for key in columns} for record in records], schema=schema)
 
     def to_json(self) -> dict[str, Any]:
-        """Return `{"rows": [...]}`, with `"interrupted": true` before the rows if some are missing.
+        """Return `{"rows": [...]}`, with `"interrupted": true` before the rows if they are not all there.
 
-        An infinite gap is written as the text `inf`, since JSON has no such number.
+        An infinite gap is written as the text `inf`, which JSON cannot say as a number.
         """
         mark = {"interrupted": True} if self.interrupted else {}
         return {**mark, "rows": [{key: _writable(value) for key, value in row.flat().items()} for row in self.rows]}
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as parquet, CSV, JSON or an HTML report, by the suffix of the path.
+        """Write the rows as parquet, CSV, JSON or a HTML report, by the suffix of the path.
 
         Parameters
         ----------
@@ -206,7 +127,7 @@ class Comparison:
         Raises
         ------
         InputError
-            If the suffix is unknown or the file cannot be written; no partial file is left behind.
+            If the suffix is another or the file cannot be written; nothing is left half-written.
         """
         suffix = check_suffix(path)
         if suffix == ".json":
@@ -231,7 +152,7 @@ class Comparison:
         Raises
         ------
         InputError
-            If the file is not such a comparison.
+            If the file is no such comparison.
         """
         rows = tuple(_row(record, str(path)) for record in _records(path))
         return cls(rows, any(row.status == "interrupted" for row in rows))
@@ -241,7 +162,7 @@ _NUMBERS = {"objective", "best_bound", "rel_gap", "seconds"}
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of an output path; reject unsupported ones."""
+    """Return the suffix of an output path, refusing those that no comparison can be written as."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{os.fspath(path)}: suffix {suffix or 'missing'}, allowed: {', '.join(SUFFIXES)}")
@@ -279,12 +200,12 @@ def _writable(value: object) -> object:
 def _records(path: str | os.PathLike[str]) -> Iterable[dict[str, Any]]:
     suffix = check_suffix(path)
     if suffix == ".html":
-        raise InputError(f"{os.fspath(path)}: an HTML report cannot be loaded; save as .parquet, .csv or .json as well")
+        raise InputError(f"{os.fspath(path)}: a HTML report is for reading, save as .parquet, .csv or .json as well")
     if suffix == ".json":
         value = read_json(path)
         rows = value.get("rows") if isinstance(value, dict) else None
         if not isinstance(rows, list) or not all(isinstance(item, dict) for item in rows):
-            raise InputError(f"{os.fspath(path)}: not a saved comparison (must be an object with a list `rows`)")
+            raise InputError(f"{os.fspath(path)}: not a saved comparison (an object with a list `rows`)")
         return rows
     return _table_records(path, suffix)
 
@@ -304,7 +225,7 @@ def _row(record: dict[str, Any], origin: str) -> Row:
     fields = Row.__dataclass_fields__
     missing = [name for name in ("instance", "problem", "method", "objective", "status") if name not in record]
     if missing:
-        raise InputError(f"{origin}: not a saved comparison: column {missing[0]} is missing")
+        raise InputError(f"{origin}: no saved comparison, column {missing[0]} is missing")
     values: dict[str, Any] = {}
     for name in _NUMBERS & set(record):
         values[name] = _number(record[name], name, origin)

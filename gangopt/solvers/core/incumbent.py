@@ -54,7 +54,7 @@ class Incumbent:
     def __post_init__(self) -> None:
         self.begun = self.controls.elapsed()
 
-    def offer(self, solution: Any = None, bound: float | None = None) -> None:  # noqa: ANN401 - each decision has its own solution type
+    def offer(self, solution: Any = None, bound: float | None = None) -> None:
         """Keep a solution and a bound if they are better; clip the bound to the best objective.
 
         Parameters

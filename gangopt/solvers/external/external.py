@@ -211,7 +211,7 @@ class _Run:
         limit = self._settings.time_limit
         return None if limit is None else limit - (time.perf_counter() - self._started)
 
-    def _why_stopped(self, condition: Any) -> Termination:  # noqa: ANN401
+    def _why_stopped(self, condition: Any) -> Termination:
         """Distinguish a time limit from a reached gap if an interface only reports a feasible point."""
         left = self._seconds_left()
         if left is not None and left <= _EARLY * (self._settings.time_limit or 0.0):
@@ -219,7 +219,7 @@ class _Run:
         gap_asked = self._settings.rel_gap > 0 or self._settings.abs_gap > 0
         return "optimal" if gap_asked and condition != _NO_POINT else "error"
 
-    def _ask(self, model: Any, left: float | None) -> Any:  # noqa: ANN401
+    def _ask(self, model: Any, left: float | None) -> Any:
         """Call the interface; detect unknown options that a solver skips by its log."""
         options = dict(self.options)
         if left is not None and self._solver.time_limit not in self._settings.options:
@@ -359,7 +359,7 @@ def _plain_model(arrays: LinearArrays) -> tuple[Any, list[Any]]:
     return model, columns
 
 
-def _point_of(model: Any, columns: list[Any], results: Any) -> Floats | None:  # noqa: ANN401
+def _point_of(model: Any, columns: list[Any], results: Any) -> Floats | None:
     """Read the solution from the results; variables that interfaces omit because they appear nowhere are 0."""
     if not len(results.solution):
         return None

@@ -296,7 +296,7 @@ def _filled(values: ArrayLike, field: str, length: int) -> Floats:
     return vector(values, field)
 
 
-def _as_rows(matrix: Any) -> Any:  # noqa: ANN401
+def _as_rows(matrix: Any) -> Any:
     """Return a matrix in compressed rows, with duplicate entries summed."""
     from scipy.sparse import csr_matrix
 

@@ -98,7 +98,7 @@ def _check_block(block: Any) -> None:
         raise InputError(f"{block.name} is deactivated; activate it before solving")
 
 
-def _refuse_foreign_components(block: Any) -> None:  # noqa: ANN401
+def _refuse_foreign_components(block: Any) -> None:
     """Reject active components that a linear model would silently drop, e.g. disjuncts and special ordered sets."""
     for item in block.block_data_objects(active=True, descend_into=Block):
         for kind in item.collect_ctypes(active=None, descend_into=False):
@@ -111,7 +111,7 @@ def _refuse_foreign_components(block: Any) -> None:  # noqa: ANN401
                 )
 
 
-def _data(block: Any, kind: type) -> list[Any]:  # noqa: ANN401
+def _data(block: Any, kind: type) -> list[Any]:
     """Return the members of a block's own components of one kind, with those of References last."""
     members: list[Any] = []
     references: list[Any] = []
@@ -318,13 +318,13 @@ def _assemble(
     )
 
 
-def _units(matrix: Any) -> Floats:  # noqa: ANN401
+def _units(matrix: Any) -> Floats:
     """Return the largest coefficient of each row, capped at 1, and 1 for rows without any."""
     _, largest = row_extremes(matrix.indptr, np.abs(matrix.data))
     return np.where(largest > 0, np.minimum(largest, 1.0), 1.0)
 
 
-def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, sizes: Floats) -> NDArray[np.bool_]:  # noqa: ANN401
+def _constant_rows_that_hold(matrix: Any, lower: Floats, upper: Floats, sizes: Floats) -> NDArray[np.bool_]:
     """Mark rows without entries whose constant is within the bounds, to a tolerance relative to the row's size."""
     slack = CONSTANT_ROW_TOLERANCE * sizes
     empty: NDArray[np.bool_] = np.diff(matrix.indptr) == 0

@@ -66,7 +66,7 @@ class Monitor:
         self._ended = threading.Event()
         self._failure: BaseException | None = None
 
-    def attach(self, highs: Any, *, report: bool) -> None:  # noqa: ANN401
+    def attach(self, highs: Any, *, report: bool) -> None:
         """Register the callbacks of a HiGHS instance; a sub-solve that does not report can still be stopped."""
         highs.setCallback(self._called if report else self._asked_to_stop, None)
         kinds = (*_INTERRUPTS, _Kind.kCallbackMipImprovingSolution) if report else _INTERRUPTS

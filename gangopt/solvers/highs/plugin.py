@@ -114,7 +114,7 @@ class PyomoHighs:
         report_timing: bool = False,
         solver_io: str | None = None,
         **unknown: object,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Solve a linear model; like other Pyomo solvers, return results instead of raising if infeasible.
 
         Parameters
@@ -296,7 +296,7 @@ def _load_suffixes(model: Any, arrays: LinearArrays, outcome: SolverOutcome) -> 
             suffix.update(zip(components, values.tolist(), strict=True))
 
 
-def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, results: Any) -> None:  # noqa: ANN401
+def _keep_solution(model: Any, arrays: LinearArrays, outcome: SolverOutcome, results: Any) -> None:
     """Store the solution in the results, to be loaded by `solutions.load_from` of the model."""
     root = model.model()
     symbols = SymbolMap(NumericLabeler("x"))

@@ -161,7 +161,7 @@ class Session:
         lowers, uppers = _changed(arrays.row_lower, rows, lower), _changed(arrays.row_upper, rows, upper)
         self._set(replace(arrays, row_lower=lowers, row_upper=uppers))
 
-    def add_rows(self, matrix: Any, lower: ArrayLike, upper: ArrayLike, names: Sequence[str] = ()) -> None:  # noqa: ANN401
+    def add_rows(self, matrix: Any, lower: ArrayLike, upper: ArrayLike, names: Sequence[str] = ()) -> None:
         """Append rows.
 
         Parameters

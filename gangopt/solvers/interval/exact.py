@@ -1,14 +1,14 @@
-r"""Exact methods of `interval`: two problems solved in turn, and the joint optimum.
+r"""Exact methods of `interval`: two exact decisions in turn, and the joint optimum.
 
 The joint optimum:
 
-1. Starts: pairs of heuristics, each retried within smaller capacities until every job is placed.
-2. Prices of the cluster's total capacities, from a linear relaxation in which a configuration has the transfer times
-   that it can have alone, give a bound L. A solution that uses a choice of reduced cost r costs at least L + r, so
+1. Starts: pairs of heuristics, each retried within smaller capacities until every job finds a place.
+2. Prices of the cluster's capacities in sum, from a linear relaxation in which a configuration has the transfer times
+   that it can have alone, give a bound L. A solution that makes a choice of reduced cost r costs at least L + r, so
    choices beyond the best known solution are dropped.
-3. Formulation `classes` merges servers of equal capacity. Every solution is feasible for it, so its optimum is a bound.
+3. Form `classes` merges servers of equal capacity. Every solution is one of it, so its optimum is a bound.
 4. Its allocation is placed by the exact method of `placement`. If that meets the bound, the optimum is proven.
-5. Otherwise formulation `joint` closes the gap if it is small enough.
+5. Else form `joint` settles it where it is small enough.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ STARTS = (("optimus", "optimus"), ("optimus", "pack"), ("drf", "pack"), ("equal"
 LARGE_STARTS = (("optimus", "optimus"), ("equal", "optimus"))
 
 WITHOUT_PRESOLVE = {"presolve": "off"}
-"""HiGHS's presolve removes hardly any columns of these models, takes ten seconds, and ignores the time limit."""
+"""HiGHS's presolve drops hardly a column of these forms, takes ten seconds for that, and heeds no time limit."""
 
 MAX_CONFIGURATIONS = 60_000
-"""Maximum configurations of all jobs together for which levels are enumerated."""
+"""Most configurations of all jobs together for which levels are enumerated."""
 
 MAX_PIECES = 60_000
-"""Maximum pieces of formulation `classes`."""
+"""Most pieces of form `classes`."""
 
 MAX_JOINT = 60_000
-"""Maximum columns of formulation `joint`."""
+"""Most columns of form `joint`."""
 
 
 class _Stop(Exception):  # noqa: N818 - a signal between functions of this module, never an error of the user
-    """End the method with its current result, for the given reason."""
+    """The method ends with what it has, for the reason given."""
 
     def __init__(self, termination: Termination, reason: str | None = None) -> None:
         super().__init__(termination)
@@ -64,26 +64,26 @@ class _Stop(Exception):  # noqa: N818 - a signal between functions of this modul
 
 @dataclass
 class _State(Incumbent):
-    """Incumbent, bound, and the formulation solved last."""
+    """What is known so far, and the form that was solved last."""
 
     form: str = "combinatorial"
     doubt: str | None = None
-    """Doubt about the answer of HiGHS to the last formulation, or None."""
+    """What is wrong with the answer of HiGHS to the last form."""
 
     def check(self) -> None:
-        """End the method if the optimum is proven to the requested gap, or time runs out."""
+        """End the method where the optimum is proven to the gap asked for, or the time is over."""
         if self.proven():
             raise _Stop("optimal")
         if self.controls.remaining() == 0.0:
             raise _Stop("time_limit")
 
     def outcome(self, stop: _Stop) -> Outcome:
-        """Return the Outcome of the call."""
+        """Return what was found and proved."""
         return self.concluded(stop.termination, stop.reason, self.form)
 
 
 def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
-    """Optimise allocation and placement jointly, and prove the optimum.
+    """Decide allocation and placement at once, for the least objective, and prove it.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
     Returns
     -------
     Outcome
-        If the models would be too large, `completed` with the bound of the prices and the best start. Metrics:
-        `choices`, `choices_kept`, `classes_columns` and `joint_columns`, as far as the method got.
+        Where the forms would be too large, `completed` with the bound of the prices and the best start. Metrics:
+        `choices`, `choices_kept`, `classes_columns` and `joint_columns`, as far as the method went.
     """
     state = _State(instance, controls)
     try:
@@ -110,7 +110,7 @@ def exact(instance: IntervalInstance, controls: Controls) -> Outcome:
         return state.outcome(_Stop("interrupted"))
     if state.doubt is not None:
         return state.outcome(_Stop("error", state.doubt))
-    return state.outcome(_Stop("time_limit", "the last model ended with a gap above the requested one"))
+    return state.outcome(_Stop("time_limit", "the last model ended with a gap above the one asked for"))
 
 
 def _run(state: _State) -> None:
@@ -161,7 +161,7 @@ def _classes(state: _State, data: IntervalData) -> None:
         found = form.read(model, instance)
         state.offer(found)
         state.check()
-        # a placement of its counts that meets the bound proves the optimum, although the model ignored single servers
+        # a placement of its counts that meets the bound proves the optimum, whichever servers the form forgot
         placed = exact_placement.exact(
             instance.placement_of(found.allocation), replace(state.controls, start=None, form=None, on_progress=None)
         )
@@ -193,19 +193,12 @@ def _joint(state: _State, data: IntervalData) -> None:
     state.check()
 
 
-def _solve(
-    state: _State,
-    form: str,
-    model: Any,  # noqa: ANN401 - Pyomo is untyped
-    begin: float,
-    hint: Callable[..., bool],
-    data: IntervalData,
-) -> None:
-    """Solve a formulation from the best solution and keep its bound; the values stay on the model."""
+def _solve(state: _State, form: Classes | Joint, model: Pyomo, begin: float) -> None:
+    """Solve a formulation from the best solution and take its bound; the values stay on the model."""
     from gangopt.solvers.highs import solve_model
 
     if state.objective < state.instance.pause_cost and not state.instance.fewest_paused:
-        # the best solution pauses no job, so no better one does
+        # the best solution pauses no job, so a better one does not either
         model.paused.fix(0)
     start = state.solution is not None and form.try_hint(model, state.instance, state.solution)
     state.build_seconds += state.controls.elapsed() - begin
@@ -219,8 +212,8 @@ def _solve(
     if outcome.termination == "interrupted":
         raise KeyboardInterrupt
     if outcome.termination == "infeasible":
-        # the kept choices include those of the best solution
-        state.doubt = f"HiGHS reports formulation {form} infeasible, but a solution is known"
+        # the choices that were kept are those of the best solution, too
+        state.doubt = f"HiGHS reports formulation {form.name} infeasible, but a solution is known"
     elif outcome.termination == "error":
         state.doubt = outcome.message
     if outcome.bound is not None:
@@ -228,16 +221,16 @@ def _solve(
 
 
 def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
-    """Return the method that allocates with one method and places with another, at least one of them exact.
+    """Return the method that allocates by one method and places by another, at least one of them exact.
 
-    Two optima in turn are not a joint optimum, so the Outcome has no bound.
+    Two optima in turn are no joint optimum, so the Outcome has no bound.
 
     Parameters
     ----------
     allocation : str
-        Method of problem `allocation`.
+        Method of decision `allocation`.
     placement : str
-        Method of problem `placement`.
+        Method of decision `placement`.
 
     Returns
     -------
@@ -276,24 +269,24 @@ def pair(allocation: str, placement: str) -> Callable[..., Outcome]:
 
 
 class _Turns:
-    """Solve the two problems of a pair one after the other, within the time of one call."""
+    """The two decisions of a pair, one after the other, within the time of one call."""
 
     def __init__(self, controls: Controls) -> None:
         self.controls = controls
         self.termination: Termination = "completed"
         self.metrics: dict[str, Any] = {}
 
-    def take(self, method: Any, instance: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401 - of either decision
-        """Solve one problem; if the time limit cuts it short, it cuts the pair short.
+    def take(self, method: Any, instance: Any, options: dict[str, Any]) -> Any:
+        """Take one decision; a limit that cuts it short is that of the pair.
 
         Parameters
         ----------
         method : object
-            Method of the problem.
+            Method of the decision.
         instance : object
-            The instance.
+            What is to be decided.
         options : dict of str to object
-            Options of the method.
+            Of the method.
         """
         if self.termination == "interrupted":
             raise _Stop("interrupted")

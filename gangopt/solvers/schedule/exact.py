@@ -1,4 +1,4 @@
-"""Exact schedules: the best policy, bounds by prices of GPU seconds, and one formulation for the remaining gap."""
+"""Exact schedules: the best of the policies, bounds by prices of GPU seconds, and one form for what they leave open."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.instances.schedule.instance import ROUNDING, ScheduleInstance, ScheduleSolution
 from gangopt.registry.records import problems
 from gangopt.solvers.bounds import JctBound, jct_bound, usable_gpus
-from gangopt.solvers.core.contract import Controls, Outcome, Termination, Trajectory
+from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 
 __all__ = ["exact"]
 
@@ -17,23 +17,23 @@ _POLICIES = ("srsf", "srtf", "sf", "fifo")
 """Methods whose best schedule is the first incumbent. Policies are replayed a floor above: the record names them."""
 
 _PROVEN = 4e-10
-"""Relative gap that counts as zero."""
+"""Relative gap that counts as none."""
 
 _EVENT_JOBS = 12
-"""Maximum jobs for formulation `event`: the number of sets that can run together doubles with each job."""
+"""Most jobs for which form `event` is tried: the sets that can run at once double with each job."""
 
 _SLOTTED_COLUMNS = 60_000
-"""Maximum columns for formulation `slotted`."""
+"""Most columns of form `slotted` that are tried."""
 
 
 def exact(
     instance: ScheduleInstance, controls: Controls, *, search: Literal["auto", "event", "slotted", "none"] = "auto"
 ) -> Outcome:
-    """Minimise the mean completion time, and prove the optimum as far as possible.
+    """Return the schedule of least mean completion time, with its proof as far as it goes.
 
-    The best schedule of four policies is the incumbent, and the best bound of `jct_bound` the first bound. If they do
-    not meet, one formulation closes the gap: `slotted` with a slot and at most 60,000 columns, else `event` for up to
-    12 jobs. Larger instances end as completed, with the proven gap.
+    The best schedule of four policies is the incumbent, the best bound of `jct_bound` the first proof. Where they do
+    not meet, one form closes the gap from the incumbent on: `slotted` with a slot and at most 60,000 columns, else
+    `event` up to 12 jobs. Larger instances end as completed, with the proven gap.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def exact(
     controls : Controls
         Settings of the call.
     search : {'auto', 'event', 'slotted', 'none'}, optional
-        The formulation that closes the gap; `none` stops after the bounds.
+        The form that closes the gap; `none` stops at the bounds.
 
     Raises
     ------
     InputError
-        If `slotted` is requested and the instance has no slot.
+        If `slotted` is asked for and the instance has no slot.
     ModelTooLargeError
-        If the requested formulation is too large.
+        If the form that is asked for is too large.
     """
     run = _Run(instance, controls)
     termination: Termination = "optimal"
@@ -67,7 +67,7 @@ def exact(
 
 
 class _Run:
-    """State of one call: incumbent, bound and solver; mean completion times are in s."""
+    """One call: the incumbent, the bound, and what was used to find them; mean completion times in s."""
 
     def __init__(self, instance: ScheduleInstance, controls: Controls) -> None:
         self.instance, self.controls = instance, controls
@@ -77,38 +77,41 @@ class _Run:
         self.by_prices: JctBound | None = None
         self.form = "bounds"
         self.build_seconds = 0.0
-        self.trajectory: Trajectory = []
+        self.trajectory: list[tuple[float, float | None, float | None]] = []
         self.solver, self.version = "", ""
         self.options: dict[str, Any] = {}
         if controls.start is not None:
             self.offer(controls.start)
 
     def offer(self, solution: ScheduleSolution) -> None:
-        """Keep a feasible solution if it is better than the incumbent."""
+        """Take a feasible solution if it is better than the incumbent."""
         value = self.instance.evaluate(solution).objective
         if value < self.objective:
             self.solution, self.objective = solution, value
             self._report()
 
     def raise_bound(self, bound: float) -> None:
-        """Keep a bound if it is better than the current one."""
+        """Take a bound if it is better than the present one."""
         if self.bound is None or bound > self.bound:
             self.bound = bound
             self._report()
 
     def _report(self) -> None:
         objective = None if self.solution is None else self.objective
-        self.controls.note(self.trajectory, objective, self.bound)
+        self.trajectory.append((self.controls.elapsed(), objective, self.bound))
+        if self.controls.on_progress is not None:
+            self.controls.on_progress(ProgressEvent(self.controls.elapsed(), objective, self.bound))
 
     def closed(self) -> bool:
-        """Return whether the requested gap, or that of a proven optimum, is reached."""
+        """Return whether the gap asked for, or that of a proven optimum, is reached."""
         if self.bound is None or self.solution is None:
             return False
         return self.objective - self.bound <= max(self.controls.rel_gap, _PROVEN) * self.bound
 
     def policies(self) -> None:
-        """Offer the schedules of the policies, the first one at any time limit."""
-        for policy in _POLICIES:
+        """Offer what the policies make, the first one whatever the time limit is."""
+        methods = problems["schedule"].methods
+        for name in _POLICIES:
             if self.solution is not None and self.controls.remaining() == 0:
                 raise OutOfTime("time limit reached before every policy was replayed")
             try:
@@ -117,10 +120,10 @@ class _Run:
                 continue
 
     def bounds(self) -> None:
-        """Keep the best bound that prices prove, in a fixed number of steps unless the time limit ends them.
+        """Take the best bound that prices prove, in a fixed number of steps unless the time limit ends them.
 
-        No time is reserved for the formulation that follows: on instances small enough for one the steps take seconds,
-        and a reserve would make the bound depend on the load of the machine.
+        No share of the time is kept for the form that follows: the steps take seconds where there is one, and a share
+        would make the bound depend on how busy the machine is.
         """
         instance = self.instance
         self.by_prices = jct_bound(
@@ -131,12 +134,12 @@ class _Run:
             weight=instance.weights,
             time_limit=self.controls.remaining(),
         )
-        # the checker subtracts arrivals from completion times, whose rounding error grows with their size
+        # the checker subtracts arrivals from completion times that are rounded as numbers of their size
         latest = float((instance.arrival + instance.duration).max())
         self.raise_bound(max(0.0, self.by_prices.mean - ROUNDING * latest))
 
     def close(self, search: str) -> tuple[Termination, str | None]:
-        """Solve one formulation from the incumbent; return why it stopped and, if early, a reason."""
+        """Solve one form from the incumbent on; return why it stopped and, if early, a reason."""
         form = self._form(search)
         if form is None:
             return (
@@ -183,11 +186,11 @@ class _Run:
             return "optimal", None
         if solved.termination == "optimal":
             return "completed", "the solver's tolerances do not resolve the rest of the gap"
-        # schedule and bound are valid whatever status the solver reports
+        # the schedule and the bound hold whatever the solver says of itself
         return "completed" if solved.termination == "error" else solved.termination, solved.message
 
     def outcome(self, termination: Termination, reason: str | None) -> Outcome:
-        """Return the Outcome of the call."""
+        """Return what was found."""
         proven = {} if self.by_prices is None else self.by_prices.bounds
         return Outcome(
             termination=termination,
