@@ -79,7 +79,7 @@ def test_a_name_is_canonical_and_enough_to_rebuild():
     [
         ("", "the name of an instance must not be empty; `gangopt list` prints the names"),
         ("parameters", "'parameters' is a problem, not an instance; `gangopt list parameters` prints its instances"),
-        ("parameters/resnet5-p10", "unknown network 'resnet5'; near matches: resnet50"),
+        ("parameters/resnet5-p10", r"unknown network 'resnet5'; did you mean 'resnet50', 'resnet152' or 'resnet101'\?"),
         ("parameters/rsnet", "unknown instance 'parameters/rsnet'"),
         ("parameters/random?bloks=3", r"parameters/random\?bloks=3: unknown argument 'bloks'; accepted: "),
         ("parameters/random?blocks", "argument 'blocks' must have the format key=value"),

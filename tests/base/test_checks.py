@@ -57,7 +57,7 @@ def test_solutions_of_anything_but_whole_numbers_are_refused(make, field, value)
             lambda: IntervalSolution((1,), PlacementSolution((), ())),
             "allocation must be an object of type AllocationSolution",
         ),
-        (lambda: IntervalSolution(AllocationSolution((), ()), None), "placement: given NoneType, an object of type Pl"),
+        (lambda: IntervalSolution(AllocationSolution((), ()), None), "placement must be an object of type"),
         (lambda: ThresholdSolution((True,), 0.5), r"weights\[0\] must be a finite number \(got True\)"),
         (lambda: ThresholdSolution((1.0,), "0.5"), r"threshold must be a finite number \(got '0.5'\)"),
         (lambda: ThresholdSolution((1.0,), float("inf")), r"threshold must be a finite number \(got inf\)"),

@@ -166,8 +166,8 @@ def test_records_that_refer_to_nothing_are_left_out_of_lists(tmp_path):
     assert "threshold/tiresias-figure3" in done.stdout
     missing = "cannot be loaded (ModuleNotFoundError: No module named"
     assert done.stderr.splitlines() == [
-        f"gangopt: distribution half 1.0, decision theirs: {missing} 'no_such_library')",
-        f"gangopt: distribution half 1.0, decision theirs: {missing} 'no_such_generators')",
+        f"gangopt: distribution half 1.0, problem theirs: {missing} 'no_such_library')",
+        f"gangopt: distribution half 1.0, problem theirs: {missing} 'no_such_generators')",
     ]
     done = gangopt_with(tmp_path, "policies")
     assert (done.returncode, "mine" in done.stdout) == (0, False)

@@ -98,7 +98,7 @@ def test_a_foreign_file_where_the_journal_would_be_is_left_alone(call, tmp_path)
     foreign.write_text("eggs\nmilk\n")
     code, out, err = call("compare", TINY, "--methods", "lpt", "-o", tmp_path / "rows.csv")
     assert (code, out) == (2, "")
-    assert "is no journal of a comparison; remove it or write elsewhere" in err
+    assert "not a journal of a comparison; remove it or write elsewhere" in err
     assert foreign.read_text() == "eggs\nmilk\n"
     assert [item.name for item in tmp_path.iterdir()] == ["rows.csv.rows"]
 

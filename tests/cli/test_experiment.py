@@ -61,7 +61,7 @@ def test_prediction_error(capsys):
         (("optimus-ablation", "-o", "x.txt"), r"x.txt: suffix \.txt, allowed: \.png, \.svg, \.pdf, \.csv, \.json"),
         (("optimus-ablation", "-o", "missing/x.png"), "cannot be written \\(no such directory"),
         (("optimus-ablation", "interval/none"), "unknown instance"),
-        (("optimus-ablation", "--time-limit", "0"), "time limit 0"),
+        (("optimus-ablation", "--time-limit", "0"), r"time_limit must be > 0 and <= 1e9 seconds \(got 0\.0\)"),
         (("parameter-balance", "--servers", "4,a"), r"--servers must be numbers separated by commas \(got '4,a'\)"),
         (("parameter-balance", "--servers", "\uff14"), "must be numbers separated by commas"),
         (("parameter-balance", "-o", "x" * 300 + ".png"), "File name too long"),

@@ -27,7 +27,7 @@ def test_table_as_json_and_picture(command, options, rows, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["themis-sensitivity", "--knobs", "2"], "f=2"),
+        (["themis-sensitivity", "--knobs", "2"], "fairness must be from 0 to 1 (got 2.0)"),
         (["themis-sensitivity", "--leases", "ten"], "numbers separated by commas"),
         (["themis-estimation-error", "--errors", "99"], "X must be a number from 0 to 90 % (got 99.0)"),
         (["themis-estimation-error", "--apps", "0"], "apps must be an integer from 1 to 200 (got 0)"),

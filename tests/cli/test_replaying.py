@@ -97,7 +97,7 @@ def test_a_policy_that_the_log_cannot_feed_is_told(call, log):
     ("arguments", "message"),
     [
         (("--policy", "optimus,tetris"), "workload log: 4 of 4 jobs have no speed"),
-        (("--policy", "fifoo"), "unknown policy 'fifoo'; near matches: fifo"),
+        (("--policy", "fifoo"), "unknown policy 'fifoo'; did you mean 'fifo'"),
         (("--policy", ","), "policies must name at least one policy"),
         (("--policy", "fifo", "--slowdown", "rack"), "--slowdown must be LOCALITY=FACTOR, e.g. rack=1.1 (got 'rack')"),
         (

@@ -57,8 +57,8 @@ def test_picture():
         ({"thresholds": ()}, r"ascending \(got none\)"),
         ({"thresholds": (0,)}, r"ascending \(got 0\)"),
         ({"thresholds": (float("nan"),)}, r"ascending \(got nan\)"),
-        ({"services": ()}, "the distribution of service is empty"),
-        ({"services": (4, -1)}, "holds -1; finite GPU s above 0"),
+        ({"services": ()}, "services must not be empty"),
+        ({"services": (4, -1)}, r"services must be finite numbers > 0 GPU s \(got -1\)"),
         ({"workload": "workload/none"}, "unknown workload"),
     ],
 )

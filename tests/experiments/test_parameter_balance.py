@@ -89,12 +89,12 @@ def test_picture(table):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"networks": ["resnet5"]}, "unknown network 'resnet5'; near matches"),
+        ({"networks": ["resnet5"]}, r"unknown network 'resnet5'; did you mean 'resnet50', 'resnet152' or"),
         ({"workers": 0}, r"workers must be an integer from 1 to 10,000 \(got 0\)"),
         ({"bandwidth": 0.0}, r"bandwidth must be a number > 0 and <= 1e0?9 MB/s \(got 0"),
         ({"request_seconds": -1.0}, r"request_seconds must be a number from 0 to 1000 s \(got -1"),
         ({"draws": 0}, r"draws must be an integer from 1 to 1000 \(got 0\)"),
-        ({"servers": [0]}, "servers: 0"),
+        ({"servers": [0]}, r"servers must be an integer from 1 to 10,000 \(got 0\)"),
     ],
 )
 def test_refused(arguments, message):

@@ -91,7 +91,7 @@ def test_arguments_out_of_range_are_refused():
     for experiment in (themis_estimation_error.themis_estimation_error, themis_sensitivity.themis_sensitivity):
         with pytest.raises(InputError, match="seeds must be an integer from 1 to 1000"):
             experiment(workload=SMALL, seeds=0)
-    with pytest.raises(InputError, match=r"f=1.5"):
+    with pytest.raises(InputError, match=r"fairness must be from 0 to 1 \(got 1\.5\)"):
         themis_sensitivity.themis_sensitivity((1.5,), (10.0,), SMALL)
-    with pytest.raises(InputError, match="lease=0"):
+    with pytest.raises(InputError, match=r"lease must be > 0 seconds \(got 0\.0\)"):
         themis_sensitivity.themis_sensitivity((0.5,), (0.0,), SMALL)

@@ -148,7 +148,7 @@ def test_a_failure_that_is_no_missing_value_is_not_hidden():
 
 @pytest.mark.parametrize("name", [None, 3, "choise"])
 def test_forms_and_methods_are_looked_up_by_name(name):
-    with pytest.raises(InputError, match=f"unknown formulation of allocation '{name}'; (near matches|known)"):
+    with pytest.raises(InputError, match=f"unknown formulation of allocation '{name}'; (did you mean|known)"):
         gangopt.problems["allocation"].form(name)
     with pytest.raises(InputError, match=f"method must be a name|unknown method of allocation '{name}'"):
         gangopt.problems["allocation"].method(name)

@@ -190,7 +190,7 @@ def test_finished_policies_survive_an_interruption():
     [
         (([],), {}, "policies must name at least one policy"),
         ((["fifo", "fifo"],), {}, "duplicate policy fifo"),
-        ((["fifo", "fifoo"],), {}, "unknown policy 'fifoo'; near matches: fifo"),
+        ((["fifo", "fifoo"],), {}, "unknown policy 'fifoo'; did you mean 'fifo'"),
         ((["fifo"],), {"executor": "threads"}, "unknown executor 'threads'; known: serial, processes"),
         ((["fifo"],), {"executor": "processes", "workers": 0}, "workers must be an integer >= 1 (got 0)"),
         ((["fifo"],), {"placement": "best"}, "unknown placement rule 'best'"),

@@ -155,7 +155,7 @@ def test_a_policy_that_only_wakes_up_is_stopped():
         ((3, 4, "fifo"), "workload must be a Workload, a name or a file (got int)"),
         ((TWO, 4, object()), "policy must have a name and a method decide(state) (got object)"),
         ((TWO, 1, "fifo"), "1 of 2 jobs are larger than the cluster with 1 GPUs; the first is j1 with 2 GPUs"),
-        ((TWO, 4, "fifoo"), "unknown policy 'fifoo'; near matches: fifo"),
+        ((TWO, 4, "fifoo"), "unknown policy 'fifoo'; did you mean 'fifo'"),
         ((TWO, 4, "fifo?speed=2"), "fifo?speed=2: unknown argument 'speed'; accepted: none"),
         ((TWO, 4, "time-sharing?quantum=0"), "time-sharing: quantum must be a finite number > 0 s (got 0.0)"),
         ((TWO, 4, "2d-las?interval=-1"), "2d-las: interval must be a finite number > 0 s (got -1.0)"),

@@ -57,7 +57,7 @@ def test_a_promoted_job_counts_its_service_anew():
         ("tiresias-g?starve_limit=-1", "tiresias-g: starve_limit must be > 0 (got -1)"),
         ("optimus?speed=linear&interval=0", "optimus: interval must be a finite number > 0 s (got 0.0)"),
         ("drf?max_tasks=0", "drf: max_tasks must be an integer from 1 to 1000 (got 0)"),
-        ("drf?speed=cubic", "drf?speed=cubic: speed=cubic, allowed: fitted, linear"),
+        ("drf?speed=cubic", "drf?speed=cubic: speed must be fitted or linear (got cubic)"),
         ("slaq?interval=0", "slaq: interval must be a finite number > 0 (got 0.0)"),
         ("slaq?curvature=-1", "slaq: curvature must be a finite number > 0 (got -1.0)"),
     ],

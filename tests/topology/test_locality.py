@@ -121,7 +121,7 @@ def test_table_without_default():
             {"models": {"a": {"rack": -1}}},
             r"model 'a': slowdown at locality rack must be a number > 0 and <= 1e15 \(got -1\)",
         ),
-        ({"models": {"a": {"rak": 1}}}, "model 'a': unknown locality 'rak'; near matches: rack"),
+        ({"models": {"a": {"rak": 1}}}, r"model 'a': unknown locality 'rak'; did you mean 'rack'\?"),
         ({"models": {}, "default": 1.3}, r"default must be a Slowdown or None \(got 1\.3\)"),
     ],
 )

@@ -117,7 +117,7 @@ class Comparison:
         return {**mark, "rows": [{key: _writable(value) for key, value in row.flat().items()} for row in self.rows]}
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as parquet, CSV, JSON or a HTML report, by the suffix of the path.
+        """Write the rows as parquet, CSV, JSON or an HTML report, by the suffix of the path.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ def _writable(value: object) -> object:
 def _records(path: str | os.PathLike[str]) -> Iterable[dict[str, Any]]:
     suffix = check_suffix(path)
     if suffix == ".html":
-        raise InputError(f"{os.fspath(path)}: a HTML report is for reading, save as .parquet, .csv or .json as well")
+        raise InputError(f"{os.fspath(path)}: an HTML report cannot be loaded; save .parquet, .csv or .json too")
     if suffix == ".json":
         value = read_json(path)
         rows = value.get("rows") if isinstance(value, dict) else None

@@ -371,4 +371,4 @@ def test_an_optimum_beyond_the_widest_range_is_completed_with_its_bound(form):
     rows = [[(1, "machine", 1)], [(1, "machine", 1)]]
     result = gangopt.solve(wide(rows, "0.000000000001", (1,)), form=form)
     assert (result.termination, result.objective, result.bound) == ("completed", 1e12, 1e6)
-    assert "gives a bound" in result.reason
+    assert "is worse than its optimum" in result.reason

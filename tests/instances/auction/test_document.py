@@ -93,7 +93,7 @@ def broken(*path_and_value):
             broken("apps", 0, "held", 0, "machine", "m7"),
             r"mine\.json: apps\[0\]\.held\[0\]\.machine: unknown machine 'm7'",
         ),
-        (broken("apps", 0, "label", "b"), "'b' stands twice"),
+        (broken("apps", 0, "label", "b"), r"mine\.json: apps\[1\]: duplicate label 'b' \(first at apps\[0\]\)"),
         (broken("machines", 0, "offered", -2), "machines.0.offered"),
         (
             broken("machines", 0, "label", "m1"),

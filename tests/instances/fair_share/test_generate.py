@@ -50,7 +50,7 @@ def test_sensitivity(sensitivity, equal):
         ),
         ("random?resources=21", r"fair_share/random: resources must be an integer from 0 to 20 \(got 21\)"),
         ("random?seed=-1", r"seed must be an integer >= 0 \(got -1\)"),
-        ("cluster?cluster=themis-testbet", "unknown cluster 'themis-testbet'; near matches: themis-testbed"),
+        ("cluster?cluster=themis-testbet", "unknown cluster 'themis-testbet'; did you mean 'themis-testbed',"),
         ("cluster?racks=21", r"fair_share/cluster: racks must be an integer from 1 to 20 \(got 21\)"),
         ("cluster?apps=1001", r"fair_share/cluster: apps must be an integer from 1 to 1000 \(got 1001\)"),
         ("cluster?seed=-1", r"seed must be an integer >= 0 \(got -1\)"),

@@ -114,5 +114,5 @@ def test_an_unknown_job_is_added_or_says_what_it_lacks():
 
 def test_a_change_that_makes_the_instance_defective_is_refused():
     document = AllocationDocument.from_instance(TRUE_INSTANCE)
-    with pytest.raises(InputError, match="'tpu' is not a resource of the file"):
+    with pytest.raises(InputError, match=r"jobs\[0\]\.worker: unknown resource 'tpu'; known: cpu"):
         put_job(document, "a", {"worker": {"tpu": 1.0}})

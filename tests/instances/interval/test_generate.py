@@ -48,7 +48,7 @@ def test_testbed_draws_models_and_progress():
     [
         ("interval/random?servers=0", r"interval/random: servers must be an integer from 1 to 100,000 \(got 0\)"),
         ("interval/random?max_tasks=101", r"interval/random: max_tasks must be an integer from 1 to 100 \(got 101\)"),
-        ("interval/random?tasks=tpu", "tasks=tpu, allowed: gpu, cpu"),
+        ("interval/random?tasks=tpu", r"interval/random\?tasks=tpu: tasks must be gpu or cpu \(got tpu\)"),
         ("interval/testbed?jobs=0", r"interval/testbed: jobs must be an integer from 1 to 200 \(got 0\)"),
         (
             "interval/testbed?cpu_servers=0",

@@ -197,7 +197,7 @@ def test_the_judge_names_what_is_broken():
             {"allocation": jobs(max_ps=np.array([2, 1001, 2]))},
             r"max_ps\[1\] must be an integer from 1 to 1000 \(got 1001\)",
         ),
-        ({"servers": ("a", "a")}, "'a' stands twice"),
+        ({"servers": ("a", "a")}, r"servers\[1\]: duplicate label 'a' \(first at servers\[0\]\)"),
         ({"size": np.array([100.0, 0.0, 10.0])}, r"size\[1\]"),
         ({"charge": "none"}, r"charge must be one of tasks, hosts \(got 'none'\)"),
     ],

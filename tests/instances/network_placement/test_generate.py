@@ -90,8 +90,8 @@ def test_figure3_instance_is_eight_empty_machines():
             r"network_placement/model: servers must be an integer from 1 to 100,000 \(got 0\)",
         ),
         ("model?model=vgg16&seed=-1", r"network_placement/model: seed must be an integer >= 0 \(got -1\)"),
-        ("model?model=vgg16&mapping=best", "mapping=best, allowed: round_robin, greedy"),
-        ("model?workers=2", "argument 'model' is needed"),
+        ("model?model=vgg16&mapping=best", r"network_placement/model\?model=vgg16&mapping=best: mapping must be"),
+        ("model?workers=2", r"network_placement/model\?workers=2: missing argument model=<str>"),
     ],
 )
 def test_bad_arguments_are_named(name, message):

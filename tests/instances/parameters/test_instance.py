@@ -119,8 +119,8 @@ def test_solutions_hold_whole_numbers(part):
             r"number of parameters must be an integer from 1 to 1e15 \(got 1000000000000001\)",
         ),
         ({"labels": ("a",)}, r"labels must name each of the 2 blocks \(got 1 labels\)"),
-        ({"labels": ("a", "a")}, r"labels\[1\]: 'a' stands twice"),
-        ({"labels": ("a", "")}, r"labels\[1\]: '', a text of 1 to 200 characters"),
+        ({"labels": ("a", "a")}, r"labels\[1\]: duplicate label 'a' \(first at labels\[0\]\)"),
+        ({"labels": ("a", "")}, r"labels\[1\] must be text of 1 to 200 characters \(got ''\)"),
     ],
 )
 def test_bad_instances_name_field_value_and_limit(changes, message):

@@ -73,13 +73,13 @@ def test_equal_features_do_not_stop_the_judge():
     [
         ({"jobs": ()}, r"number of jobs must be an integer from 1 to 100,000 \(got 0\)"),
         ({"features": ()}, r"number of features must be an integer from 1 to 32 \(got 0\)"),
-        ({"jobs": ("a", "b", "a", "d")}, r"jobs\[2\]: 'a' stands twice"),
-        ({"jobs": ("a", "", "c", "d")}, r"jobs\[1\]: '', a text of 1 to 200 characters"),
-        ({"features": ("s", "s"), "values": np.zeros((4, 2))}, r"features\[1\]: 's' stands twice"),
+        ({"jobs": ("a", "b", "a", "d")}, r"jobs\[2\]: duplicate label 'a' \(first at jobs\[0\]\)"),
+        ({"jobs": ("a", "", "c", "d")}, r"jobs\[1\] must be text of 1 to 200 characters \(got ''\)"),
+        ({"features": ("s", "s"), "values": np.zeros((4, 2))}, r"features\[1\]: duplicate label 's' \(first at"),
         ({"limit": 0.0}, r"limit must be a number > 0 and <= 1e12 \(got 0\.0\)"),
         ({"limit": float("nan")}, r"limit must be a number > 0 and <= 1e12 \(got nan\)"),
-        ({"values": np.zeros((3, 1))}, r"values: shape \(3, 1\), \(4, 1\) is needed"),
-        ({"values": np.array([[0], [1], [np.nan], [2]])}, r"values\[2, 0\]: nan, a number from -1e\+12 to 1e\+12"),
+        ({"values": np.zeros((3, 1))}, r"values must have shape \(4, 1\) \(got \(3, 1\)\)"),
+        ({"values": np.array([[0], [1], [np.nan], [2]])}, r"values\[2, 0\] must be a number from -1e12 to 1e12"),
         ({"ratio": np.array([1, 0, 1, 1])}, r"ratio\[1\] must be a number > 0 and <= 1e12 \(got 0\.0\)"),
         ({"weights": np.array([1, 1, 1, -1])}, r"weights\[3\] must be a number > 0 and <= 1e12 \(got -1\.0\)"),
         (

@@ -162,8 +162,8 @@ def test_gifts_follow_the_seed():
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
-        ("themis?f=1.5", "fairness knob f=1.5, a number from 0 to 1 is needed"),
-        ("themis?lease=0", "lease=0.0, seconds above 0 are needed"),
+        ("themis?f=1.5", "fairness must be from 0 to 1 (got 1.5)"),
+        ("themis?lease=0", "lease must be > 0 seconds (got 0.0)"),
         ("themis?rounding=up", "themis?rounding=up: rounding must be floor or value or random (got up)"),
     ],
 )
