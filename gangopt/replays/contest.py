@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.base.arguments import unknown
 from gangopt.base.checks import integer
-from gangopt.base.errors import InputError, NoSolutionError
+from gangopt.base.errors import InputError, NoSolutionError, shorten
 from gangopt.replays.ready import ignored_demands
 from gangopt.replays.result import Replay
 from gangopt.replays.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload
@@ -258,6 +258,8 @@ def _entry(
         return Entry(name, replay(workload, cluster, policy, **settings, on_progress=report))
     except (InputError, NoSolutionError) as error:
         return Entry(name, None, str(error))
+    except Exception as error:  # whatever a policy object raises; it must not cost the others their results
+        return Entry(name, None, f"policy {name} raised {type(error).__name__}: {shorten(str(error))}")
 
 
 def _task(

@@ -346,3 +346,16 @@ def test_objects_that_are_no_policies_are_refused_as_by_replay():
         gangopt.replay(THREE, 2, Local)
     with pytest.raises(InputError, match=r"policy local cannot be sent to another process .*; use executor=serial"):
         contest(THREE, 2, [Local()], executor="processes")
+
+
+class Failing:
+    name = "failing"
+
+    def decide(self, state):
+        raise KeyError(state.now)
+
+
+def test_a_policy_that_raises_costs_no_other_its_result():
+    failed, whole = contest(THREE, 4, [Failing(), "srsf"], bound=False).entries
+    assert (failed.replay, failed.reason) == (None, "policy failing raised KeyError: 0.0")
+    assert whole.replay is not None

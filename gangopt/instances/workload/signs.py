@@ -9,7 +9,7 @@ from gangopt.instances.workload.notices import Notice
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["EPOCH_MILLISECONDS", "censored_jobs", "runs_with_duration", "signs_of"]
+__all__ = ["EPOCH_MILLISECONDS", "censored_jobs", "runs_with_duration", "signs_of", "unfinished_jobs"]
 
 EPOCH_MILLISECONDS = 1e12
 """Smallest time taken for milliseconds since 1970: September 2001, or the year 33,658 if read as seconds."""
@@ -35,6 +35,18 @@ def censored_jobs(frame: pl.DataFrame) -> pl.Series:
         Frame of a workload.
     """
     return frame["censored"].fill_null(runs_with_duration(frame)) & frame["duration"].is_not_null()
+
+
+def unfinished_jobs(frame: pl.DataFrame) -> pl.Series:
+    """Return a mask of the jobs that ran or waited when the log ended, with or without a lower limit of the duration.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Frame of a workload.
+    """
+    present = frame["status"].str.to_lowercase().is_in(["running", "pending"]).fill_null(value=False)
+    return censored_jobs(frame) | (present & frame["duration"].is_null())
 
 
 def signs_of(frame: pl.DataFrame) -> tuple[Notice, ...]:

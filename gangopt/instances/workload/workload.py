@@ -230,11 +230,11 @@ class Workload:
         return replace(self, frame=self.frame.filter(pl.col(column).is_not_null()))
 
     def ended(self) -> Workload:
-        """Return the jobs except those whose duration is a lower limit, since they ran at the end of the log."""
-        from gangopt.instances.workload.signs import censored_jobs
+        """Return the jobs except those that ran or waited when the log ended."""
+        from gangopt.instances.workload.signs import unfinished_jobs
 
         notices = tuple(replace(item, dropped=item.dropped or item.name == _CENSORED) for item in self.notices)
-        return replace(self, frame=self.frame.filter(~censored_jobs(self.frame)), notices=notices)
+        return replace(self, frame=self.frame.filter(~unfinished_jobs(self.frame)), notices=notices)
 
     def slice(
         self,

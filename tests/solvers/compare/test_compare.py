@@ -308,9 +308,7 @@ def test_the_html_report_is_one_page_with_every_row(comparison, tmp_path):
     assert "<script" not in html_report(
         Comparison((Row("<script>", "parameters", "<b>", 1.0, 1.0, 0.0, proven=True, seconds=0.0, status="optimal"),))
     )
-    with pytest.raises(
-        InputError, match=r"an HTML report cannot be loaded, save as \.parquet, \.csv or \.json as well"
-    ):
+    with pytest.raises(InputError, match="an HTML report cannot be loaded"):
         Comparison.read(file)
 
 

@@ -69,6 +69,9 @@ def read(source: Source) -> Draft:
     if "pod_phase" in rows.frame.columns:
         rows.names("pod_phase", optional=True)
         columns["status"] = pl.col("pod_phase")
+    elif "duration" in columns:
+        message = "without pod_phase, durations of pods that still ran cannot be told from whole ones"
+        rows.tally.warn("unknown-phases", rows.frame.height, message)
     return Draft(rows, columns, "pods of an openb list, times in s")
 
 

@@ -74,7 +74,7 @@ def test_pods_that_still_run_have_a_duration_that_is_a_lower_limit(read, counts)
     messages = {item.name: item.message for item in workload.notices}
     assert messages["censored-durations"] == ("job p0 does not end in the log; its duration of 5000 s is a lower limit")
     ended = workload.ended()
-    assert ended.ids == ("p1", "p4")
+    assert ended.ids == ("p1",)
     assert counts(ended)["censored-durations"] == (2, True)
     text = HEAD + pods + "p3,4000,16384,1,1000,,BE,Failed,30,20,40\n"
     with pytest.raises(InputError, match="line 6: pod p3 is deleted at 20 s but scheduled only at 40 s"):
@@ -124,3 +124,19 @@ def test_defects(read, counts, old, new, name, message):
     workload = read(text, lenient=True)
     assert len(workload) == 1
     assert counts(workload)[name] == (1, True)
+
+
+def test_pods_that_run_or_wait_without_an_end_have_not_ended(read):
+    rows = (
+        "p0,1000,1024,1,1000,,,Running,0,5000,0\np1,1000,1024,1,1000,,,Succeeded,10,60,20\n"
+        "p2,1000,1024,1,1000,,,Running,10,,30\np3,1000,1024,1,1000,,,Pending,10,60,\n"
+    )
+    workload = read(HEAD + rows)
+    assert workload.frame["censored"].to_list() == [True, False, False, False]
+    assert workload.ended().ids == ("p1",)
+
+
+def test_a_list_without_phases_says_that_ends_cannot_be_told(read):
+    head = HEAD.replace("pod_phase,", "")
+    workload = read(head + "p0,1000,1024,1,1000,,,0,5000,0\n")
+    assert "unknown-phases" in {item.name for item in workload.notices}
