@@ -1,1 +1,1 @@
-"""What every floor uses: errors, files, arguments in names, checks."""
+"""Services for all floors: errors, files, arguments in names, checks."""

@@ -1,1 +1,1 @@
-"""What is to be decided and what a decision is worth: data classes, judges, files, generators and the named library."""
+"""Data of the problems: instances, solutions, checkers, files, generators and the named library."""

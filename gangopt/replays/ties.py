@@ -9,7 +9,7 @@ from gangopt.base.types import Floats, Ints
 __all__ = ["RESOLUTION", "ascending", "merged", "ranks", "resolution_of"]
 
 RESOLUTION = 1e-6
-"""Times of a replay closer than this are equal, s."""
+"""Difference in s below which two times of a replay are equal."""
 
 _SPACING = 2.0**-46
 """Smallest resolution relative to the length of a replay: 64 times the spacing of doubles there."""

@@ -15,7 +15,7 @@ __all__ = ["MODES", "THETA_COUNT", "async_step_seconds", "speed", "sync_step_sec
 
 
 MODES = ("async", "sync", "table")
-"""How a job's speed is known: fitted asynchronous, fitted synchronous, or measured."""
+"""Sources of a job's speed: fitted asynchronous, fitted synchronous, or measured."""
 
 THETA_COUNT = {"async": 4, "sync": 5, "table": 0}
 """Coefficients of each mode."""

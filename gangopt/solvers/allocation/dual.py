@@ -233,7 +233,7 @@ class PricedGrids:
 
 @dataclass(frozen=True)
 class Dual:
-    """What the cutting planes found.
+    """Result of the cutting planes.
 
     Attributes
     ----------

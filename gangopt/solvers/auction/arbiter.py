@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Offer:
-    """What an agent is shown, not binding.
+    """Non-binding offer that an agent sees.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Offer:
 
 
 class Agent(Protocol):
-    """What the arbiter asks of an app's agent."""
+    """Interface of the agent of an app."""
 
     @property
     def label(self) -> str:
@@ -73,7 +73,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True)
 class Visibility:
-    """What the visibility phase ends with.
+    """Result of the visibility phase.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Visibility:
 
 @dataclass(frozen=True)
 class Allocation:
-    """What the allocation phase ends with: GPU indices by the label of the app, ascending.
+    """Result of the allocation phase: ascending GPU indices by the label of the app.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def participants(rho: Sequence[float], fairness: float, waiting: Sequence[float]
     to a fraction f; the sensitivity to f is only consistent with 1 - f.
     """
     if not 0 <= fairness <= 1:
-        raise InputError(f"fairness knob f={fairness}, a number from 0 to 1 is needed")
+        raise InputError(f"fairness must be from 0 to 1 (got {fairness})")
     if not rho:
         return []
     # (1 - f) n, in decimals as f is written: 0.2 of 5 apps is one app, not two

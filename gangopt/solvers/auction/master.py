@@ -31,7 +31,7 @@ Counts = Mapping[tuple[int, int], int]
 """Number of apps by (group, column)."""
 
 FIRST_DEPTH = 5e-4
-"""How far below the bound, in the logarithm of the product, the first core reaches."""
+"""Depth of the first core below the bound, in the logarithm of the product."""
 
 NEAR = 1e-8
 """Selections whose logarithms differ by less are compared as rationals: solver and rounding errors are smaller."""
@@ -40,7 +40,7 @@ MOST_NEAR = 30
 """Most selections that are compared so, one after the other."""
 
 _CLOSED = 5e-10
-"""How far a selection may be from its bound, in the logarithm, and count as proven; half of what a result may be."""
+"""Largest distance in the logarithm between a proven selection and its bound; half of that allowed in a result."""
 
 _WHOLE = 1e-6
 
@@ -126,7 +126,7 @@ class Master:
         self._relaxed = Session(replace(arrays, integer=np.zeros_like(arrays.integer)), self._settings)
         self.solves = 0
         self.partial: Optimum | None = None
-        """What is known of the selection that is being looked for, should the search be interrupted."""
+        """Best selection known so far, in case the search is interrupted."""
         self.last: SolverOutcome | None = None
         self.build_seconds = time.perf_counter() - begin
 

@@ -30,7 +30,7 @@ _HTML_REPORT = "gangopt.reporting.comparison:html_report"
 
 @dataclass(frozen=True)
 class MethodSummary:
-    """How one method did on all instances of one decision.
+    """Summary of one method over all instances of one problem.
 
     Attributes
     ----------

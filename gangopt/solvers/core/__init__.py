@@ -1,1 +1,1 @@
-"""What all methods share: results, judging, incumbents, the clock, executors and the journal."""
+"""Services for all methods: results, checking, incumbents, the clock, executors and the journal."""

@@ -98,7 +98,7 @@ class Controls:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an exact method found and proved; `solve` checks it and builds the Result.
+    """Solution and bound of an exact method; `solve` checks it and builds the Result.
 
     Attributes
     ----------

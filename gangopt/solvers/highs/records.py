@@ -103,7 +103,7 @@ def _real(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SolverOutcome:
-    """What a solver found and proved.
+    """Solution and bound of a solver.
 
     Attributes
     ----------

@@ -64,11 +64,11 @@ class _Stop(Exception):  # noqa: N818 - a signal between functions of this modul
 
 @dataclass
 class _State(Incumbent):
-    """What is known so far, and the form that was solved last."""
+    """Best solution and bound so far, and the formulation solved last."""
 
     form: str = "combinatorial"
     doubt: str | None = None
-    """What is wrong with the answer of HiGHS to the last form."""
+    """Contradiction in the answer of HiGHS to the last formulation, if any."""
 
     def check(self) -> None:
         """End the method where the optimum is proven to the gap asked for, or the time is over."""

@@ -38,7 +38,7 @@ def test_ties_of_rho_go_to_the_lower_index():
     assert participants([2.0, 2.0, 2.0], 0.5) == [0, 1]
     assert participants([], 0.5) == []
     assert participants([float("inf"), 1.0, float("inf")], 1, [5.0, 0.0, 9.0]) == [2]
-    with pytest.raises(InputError, match=r"f=1.5"):
+    with pytest.raises(InputError, match=r"fairness must be from 0 to 1 \(got 1\.5\)"):
         participants([1.0], 1.5)
 
 
