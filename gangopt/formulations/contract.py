@@ -42,6 +42,8 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
         Whether linear solvers accept the model.
     relaxes : bool
         Whether the optimum is only a bound: the solution read from it may be worse.
+    unwatched : float
+        Seconds per nonzero that HiGHS may work on the model without checking its clock; 0 if that is short.
     instance_type, solution_type : type
         Types of the problem, taken from the type parameters.
     """
@@ -50,6 +52,7 @@ class Formulation(ABC, Generic[InstanceT, SolutionT]):
     sense: ClassVar[Sense]
     linear: ClassVar[bool] = True
     relaxes: ClassVar[bool] = False
+    unwatched: ClassVar[float] = 0.0
     instance_type: ClassVar[type[Instance]]
     solution_type: ClassVar[type]
 

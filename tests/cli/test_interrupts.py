@@ -145,6 +145,8 @@ def test_ctrl_c_at_any_time_ends_in_one_line_or_changes_nothing(name, group):
         if child.poll() is None:
             (os.killpg if group else os.kill)(child.pid, signal.SIGINT)
         out, err = child.communicate(timeout=60)
+        if (child.returncode, out, err) == (-signal.SIGINT, "", ""):
+            continue  # on a loaded machine the interpreter may not have come to a line of gangopt
         if child.returncode == 0:
             assert (without_times(json.loads(out)), err.splitlines()) == (whole, notices)
         else:

@@ -41,6 +41,8 @@ class LevelsFormulation(PlacementFormulation):
         Levels of each job, shortest first; None for all that `levels_of` returns.
     """
 
+    # measured on 2,000 servers: presolve, and without it one round of cuts, take this long between two checks
+    unwatched = 3e-5
     levels: Sequence[Sequence[Level]] | None = None
 
     def prepared(self, instance: PlacementInstance) -> Self:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
+from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import OutOfTime, building_within
 from gangopt.registry.problem import AnyProblem
+from gangopt.solvers.core.clock import keeps_limit
 from gangopt.solvers.core.contract import Controls, Outcome, ProgressEvent, Termination
 from gangopt.solvers.core.result import PROVEN_GAP, relative_gap
 
@@ -56,6 +58,10 @@ def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instanc
     if controls.start is not None:
         form.hint(model, instance, controls.start)
     built = time.perf_counter()
+    unwatched = _unwatched_seconds(form, model, controls)
+    if not keeps_limit(unwatched, controls.time_limit):
+        late = f"HiGHS may not check the time limit for {unwatched:.0f} s on a model of this size; it was not started"
+        return Outcome("time_limit", None, None, form=form.name, build_seconds=built - begin, reason=late)
     first = _solve(model, _reporting(form, instance, controls), warm=controls.start is not None)
     found = _read(problem, form, model, instance, first)
     found = _sharpened(problem, form, model, instance, controls, found)
@@ -87,6 +93,15 @@ def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instanc
         options=solved.options,
         reason=reason,
     )
+
+
+def _unwatched_seconds(form: Formulation[Any, Any], model: Pyomo, controls: Controls) -> float:
+    """Return the longest time in s that the solver works on a model without checking its clock."""
+    if not form.unwatched or controls.time_limit is None or controls.solver != "highs":
+        return 0.0
+    from gangopt.solvers.highs import compile_model
+
+    return form.unwatched * len(compile_model(model).values)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,23 @@ from collections.abc import Callable
 
 from gangopt.formulations.deadline import OutOfTime
 
-__all__ = ["Clock", "CountedClock", "OutOfTime"]
+__all__ = ["Clock", "CountedClock", "OutOfTime", "keeps_limit"]
+
+ALLOWED_SHARE, ALLOWED_SECONDS = 0.1, 2.0
+"""Tolerated excess of a time limit: this fraction of it, plus as many seconds."""
+
+
+def keeps_limit(unwatched: float, time_limit: float | None) -> bool:
+    """Return whether a solver that does not check its clock for some time keeps a time limit.
+
+    Parameters
+    ----------
+    unwatched : float
+        Longest time in s between two checks.
+    time_limit : float or None
+        Limit of the call in s; None means no limit.
+    """
+    return time_limit is None or unwatched <= ALLOWED_SHARE * time_limit + ALLOWED_SECONDS
 
 
 class Clock:

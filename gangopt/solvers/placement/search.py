@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gangopt.formulations.placement import Levels
 from gangopt.formulations.placement.data import Level, PlacementData
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.solvers.core.by_form import settings_of
-from gangopt.solvers.core.clock import OutOfTime
+from gangopt.solvers.core.clock import OutOfTime, keeps_limit
 from gangopt.solvers.core.contract import Outcome, Termination
 from gangopt.solvers.core.incumbent import Incumbent
 from gangopt.solvers.highs import SolverOutcome, SolveSettings
@@ -26,12 +27,6 @@ PART_SECONDS = 2.0
 
 QUICK_NODES, QUICK_COLUMNS = 50, 4_000
 """Maximum nodes and columns of a part that counts as quickly solved."""
-
-UNWATCHED = 3e-5
-"""Seconds per nonzero that presolve or a round of cuts of HiGHS takes without checking the clock."""
-
-ALLOWED_SHARE, ALLOWED_SECONDS = 0.1, 2.0
-"""Tolerated excess of the time limit: this fraction of it, plus as many seconds."""
 
 
 @dataclass(kw_only=True)
@@ -80,8 +75,7 @@ class Search(Incumbent):
 
     def is_watched(self, nonzeros: int) -> bool:
         """Return whether HiGHS checks the clock often enough in a MIP of this size to keep the time limit."""
-        limit = self.controls.time_limit
-        return limit is None or nonzeros * UNWATCHED <= ALLOWED_SHARE * limit + ALLOWED_SECONDS
+        return keeps_limit(nonzeros * Levels.unwatched, self.controls.time_limit)
 
     def seen(self, outcome: SolverOutcome) -> None:
         """Record version and options of the solver from an inner solve; Ctrl-C during it ends the method."""

@@ -64,3 +64,13 @@ def test_a_better_solution_than_the_bound_ends_as_an_error_without_a_bound(monke
         result.reason
         == "the solution is better than the bound 1000000000 of formulation groups, within the solver's tolerances"
     )
+
+
+@pytest.mark.parametrize("form", ["levels", "pieces"])
+def test_a_model_in_which_highs_would_overrun_the_limit_is_not_started(monkeypatch, form):
+    monkeypatch.setattr("gangopt.solvers.core.clock.ALLOWED_SECONDS", 0.0)
+    result = gangopt.solve("placement/random?servers=30&jobs=30&load=0.9", form=form, time_limit=2)
+    assert (result.termination, result.solution_status, result.bound) == ("time_limit", "none", None)
+    assert result.reason.startswith("HiGHS may not check the time limit for ")
+    small = gangopt.solve("placement/optimus-figure10", form=form, time_limit=60)
+    assert small.solution_status != "none"

@@ -385,12 +385,12 @@ def test_a_part_that_runs_out_of_nodes_is_no_interrupt():
 
 
 def test_a_model_in_which_highs_would_overrun_the_limit_is_not_begun(monkeypatch):
-    monkeypatch.setattr(placement_search, "ALLOWED_SECONDS", 0.0)
+    monkeypatch.setattr("gangopt.solvers.core.clock.ALLOWED_SECONDS", 0.0)
     assert search_for("placement/optimus-testbed").is_watched(10**9)
     search = search_for("placement/optimus-testbed", time_limit=30.0)
     assert search.is_watched(100_000)
     assert not search.is_watched(100_001)
-    monkeypatch.setattr(placement_search, "ALLOWED_SHARE", 0.0)
+    monkeypatch.setattr("gangopt.solvers.core.clock.ALLOWED_SHARE", 0.0)
     monkeypatch.setattr(method, "FREE_ROUNDS", 1)
     monkeypatch.setattr(placement_search, "PART_NODES", 5)
     monkeypatch.setattr(LevelsBound, "solve", lambda *_: pytest.fail("form levels was begun"))
