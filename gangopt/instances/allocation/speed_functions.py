@@ -31,9 +31,9 @@ def async_step_seconds(theta: Sequence[Any] | Floats, parameter_servers: Any, wo
     theta : sequence of object or ndarray of float
         The four coefficients in seconds, scalars or arrays that broadcast with the counts.
     parameter_servers : object
-        P, at least 1.
+        Number of parameter servers p, at least 1.
     workers : object
-        W, at least 1.
+        Number of workers w, at least 1.
 
     Returns
     -------
@@ -58,11 +58,11 @@ def sync_step_seconds(theta: Sequence[Any] | Floats, batch: Any, parameter_serve
     theta : sequence of object or ndarray of float
         The five coefficients in seconds, scalars or arrays that broadcast with the counts.
     batch : object
-        M, samples in the global batch.
+        Samples in the global batch M.
     parameter_servers : object
-        P, at least 1.
+        Number of parameter servers p, at least 1.
     workers : object
-        W, at least 1.
+        Number of workers w, at least 1.
 
     Returns
     -------
@@ -87,11 +87,11 @@ def speed(mode: str, theta: Sequence[float], parameter_servers: int, workers: in
     theta : sequence of float
         The mode's coefficients, in seconds.
     parameter_servers : int
-        P, at least 1.
+        Number of parameter servers p, at least 1.
     workers : int
-        W, at least 1.
+        Number of workers w, at least 1.
     batch : float, optional
-        M, samples in the global batch; only `sync` uses it.
+        Samples in the global batch M; only `sync` uses it.
 
     Returns
     -------

@@ -26,7 +26,7 @@ than that with the probability that makes the mean of the value c times what was
 
 
 def require_slack(slack: float) -> Fraction:
-    """Return the slack by which c may miss a whole number of GPUs, exactly.
+    """Return the slack by which c may miss an integer number of GPUs, exactly.
 
     Parameters
     ----------

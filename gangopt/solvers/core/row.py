@@ -22,7 +22,7 @@ class Row:
     method : str
         Canonical name of the method, empty if the instance could not be loaded.
     objective : float or None
-        By the judge, in `unit`, None without a solution.
+        Objective from the checker, in `unit`; None without a solution.
     best_bound : float or None
         Best bound that any method proved and that holds for this row, in `unit`, None if nothing is proven.
     rel_gap : float or None
