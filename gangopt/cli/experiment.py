@@ -73,7 +73,7 @@ class _Option:
     spelling: Spelling
     help: str
     operand: bool = False
-    """Whether its values follow the command without an option."""
+    """True if its values follow the command without an option."""
     group: str = ""
     """Parameter of the function that holds this one as a field, empty if it is a parameter itself."""
 

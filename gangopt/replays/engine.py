@@ -34,7 +34,7 @@ _MOST_IDLE = 1000
 """Max. consecutive decisions without a running or pending job."""
 
 _NOT_PRESENT = np.array([status not in {WAITING, RUNNING} for status in range(4)])
-"""Whether a plan must not contain jobs of each status."""
+"""For each status, true if a plan must not contain jobs with it."""
 
 _CHECK_EVERY = 1000
 """Consecutive decisions without an arrival or end after which the progress of jobs is checked."""

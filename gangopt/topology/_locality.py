@@ -80,7 +80,7 @@ class Slowdown:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether S never decreases from a locality to the next wider one, as some formulations require."""
+        """True if S never decreases from a locality to the next wider one, as some formulations require."""
         return self.slot <= self.machine <= self.rack <= self.cluster
 
     def at(self, level: str) -> float:

@@ -121,7 +121,7 @@ class _Search:
 
     @property
     def proven(self) -> bool:
-        """Whether no phase has shorter queues."""
+        """True if no phase has shorter queues."""
         return all(item.found.proven for item in self._queues.values())
 
     def termination(self) -> Termination:

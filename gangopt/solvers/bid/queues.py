@@ -56,7 +56,7 @@ class QueueSplit:
 
     @property
     def proven(self) -> bool:
-        """Whether the longest queue is proven optimal."""
+        """True if the longest queue is proven optimal."""
         return self.longest == self.bound
 
 

@@ -19,6 +19,7 @@ from gangopt.solvers.core.result import PROVEN_GAP, relative_gap
 if TYPE_CHECKING:
     from gangopt.formulations.contract import Formulation
     from gangopt.solvers.highs import SolverOutcome, SolveSettings
+    from gangopt.solvers.highs.arrays import LinearArrays
 
 __all__ = ["settings_of", "solve_by_form"]
 
@@ -58,11 +59,12 @@ def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instanc
     if controls.start is not None:
         form.hint(model, instance, controls.start)
     built = time.perf_counter()
-    unwatched = _unwatched_seconds(form, model, controls)
+    arrays = _compiled_if_unwatched(form, model, controls)
+    unwatched = 0.0 if arrays is None else form.unwatched * len(arrays.values)
     if not keeps_limit(unwatched, controls.time_limit):
         late = f"HiGHS may not check the time limit for {unwatched:.0f} s on a model of this size; it was not started"
-        return Outcome("time_limit", None, None, form=form.name, build_seconds=built - begin, reason=late)
-    first = _solve(model, _reporting(form, instance, controls), warm=controls.start is not None)
+        return Outcome("time_limit", controls.start, None, form=form.name, build_seconds=built - begin, reason=late)
+    first = _solve(model, _reporting(form, instance, controls), controls.start is not None, arrays)
     found = _read(problem, form, model, instance, first)
     found = _sharpened(problem, form, model, instance, controls, found)
     done = time.perf_counter()
@@ -95,13 +97,13 @@ def _outcome(problem: AnyProblem, form: Formulation[Any, Any], instance: Instanc
     )
 
 
-def _unwatched_seconds(form: Formulation[Any, Any], model: Pyomo, controls: Controls) -> float:
-    """Return the longest time in s that the solver works on a model without checking its clock."""
+def _compiled_if_unwatched(form: Formulation[Any, Any], model: Pyomo, controls: Controls) -> LinearArrays | None:
+    """Return the compiled model where HiGHS may work on it past the time limit; None elsewhere."""
     if not form.unwatched or controls.time_limit is None or controls.solver != "highs":
-        return 0.0
+        return None
     from gangopt.solvers.highs import compile_model
 
-    return form.unwatched * len(compile_model(model).values)
+    return compile_model(model)
 
 
 @dataclass(frozen=True)
@@ -149,9 +151,7 @@ def _sharpened(
         unit = form.sharpen(model, instance, objective, agreed=agreed)
         if unit is None:
             break
-        again = _read(
-            problem, form, model, instance, _solve(model, replace(controls, on_progress=None), warm=False), unit
-        )
+        again = _read(problem, form, model, instance, _solve(model, replace(controls, on_progress=None), False), unit)
         if again.solution is None:
             # keep the first solution, but not the claim about it
             return replace(found, solved=again.solved, bound=None, gap=None)
@@ -225,12 +225,12 @@ def settings_of(controls: Controls) -> SolveSettings:
     )
 
 
-def _solve(model: Any, controls: Controls, warm: bool) -> SolverOutcome:
+def _solve(model: Pyomo, controls: Controls, warm: bool, arrays: LinearArrays | None = None) -> SolverOutcome:
     settings = settings_of(controls)
     if controls.solver == "highs":
         from gangopt.solvers.highs import solve_model
 
-        return solve_model(model, settings, warm_start=warm)
+        return solve_model(model, settings, warm_start=warm, arrays=arrays)
     from gangopt.solvers.external.external import solve_external
 
     return solve_external(model, controls.solver, settings)

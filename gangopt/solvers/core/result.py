@@ -250,7 +250,7 @@ class Result:
 
     @property
     def proven(self) -> bool:
-        """Whether the bound proves the objective optimal, up to `proof_gap`."""
+        """True if the bound proves the objective optimal, up to `proof_gap`."""
         whole = self.problem in problems and problems[self.problem].whole
         return is_proven(self.objective, self.bound, self.sense, whole=whole)
 

@@ -151,12 +151,12 @@ class LinearArrays:
 
     @property
     def is_mip(self) -> bool:
-        """Whether any column takes integers only."""
+        """True if any column takes integers only."""
         return bool(self.integer.any())
 
     @property
     def has_whole_objective(self) -> bool:
-        """Whether c x is an integer at every feasible point: all costs are integers and belong to integer columns."""
+        """True if c x is an integer at every feasible point: all costs are integers and belong to integer columns."""
         used = self.costs != 0
         return bool(self.integer[used].all() and (self.costs == np.round(self.costs)).all())
 

@@ -246,6 +246,7 @@ def solve_model(
     *,
     warm_start: bool = False,
     load: bool = True,
+    arrays: LinearArrays | None = None,
 ) -> SolverOutcome:
     """Solve a linear Pyomo model or block and write the solution back to its variables.
 
@@ -259,6 +260,8 @@ def solve_model(
         Start from the current values of the variables; every unfixed variable must have one.
     load : bool, optional
         Write the solution to the variables, if there is one.
+    arrays : LinearArrays or None, optional
+        The model as `compile_model` returns it now; None compiles it.
 
     Returns
     -------
@@ -271,7 +274,7 @@ def solve_model(
         If the model is not linear, or a variable has no value to start from.
     """
     begin = time.perf_counter()
-    arrays = compile_model(model)
+    arrays = compile_model(model) if arrays is None else arrays
     start = current_values(arrays) if warm_start else None
     if settings is not None and settings.time_limit is not None:
         left = max(0.0, settings.time_limit - (time.perf_counter() - begin))

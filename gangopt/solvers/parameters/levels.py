@@ -42,7 +42,7 @@ class Level:
 
     @property
     def proven(self) -> bool:
-        """Whether the assignment attains the bound."""
+        """True if the assignment attains the bound."""
         return self.assignment.difference == self.bound
 
 

@@ -53,8 +53,8 @@ def test_a_form_that_cannot_be_built_in_time_ends_at_the_limit():
 
 
 def test_a_better_solution_than_the_bound_ends_as_an_error_without_a_bound(monkeypatch):
-    def too_high(model, controls, warm):
-        return replace(original(model, controls, warm), bound=1e9)
+    def too_high(*arguments):
+        return replace(original(*arguments), bound=1e9)
 
     original = by_form._solve
     monkeypatch.setattr(by_form, "_solve", too_high)
@@ -72,5 +72,8 @@ def test_a_model_in_which_highs_would_overrun_the_limit_is_not_started(monkeypat
     result = gangopt.solve("placement/random?servers=30&jobs=30&load=0.9", form=form, time_limit=2)
     assert (result.termination, result.solution_status, result.bound) == ("time_limit", "none", None)
     assert result.reason.startswith("HiGHS may not check the time limit for ")
+    start = gangopt.solve("placement/random?servers=30&jobs=30&load=0.9", "pack").solution
+    kept = gangopt.solve("placement/random?servers=30&jobs=30&load=0.9", form=form, time_limit=2, start=start)
+    assert (kept.termination, kept.solution) == ("time_limit", start)
     small = gangopt.solve("placement/optimus-figure10", form=form, time_limit=60)
     assert small.solution_status != "none"
