@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from gangopt.base.errors import InputError, shorten
 
-__all__ = ["MAX_FILE_BYTES", "MAX_PIPE_BYTES", "read_file"]
+__all__ = ["MAX_FILE_BYTES", "MAX_PIPE_BYTES", "read_file", "refuse_pointer"]
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Default limit on the size of a file, in bytes."""
@@ -78,9 +78,27 @@ def read_file(path: str | os.PathLike[str], limit: int = MAX_FILE_BYTES) -> byte
         raise InputError(f"{name}: cannot be read ({reason})") from None
     if len(data) > limit:
         raise InputError(f"{name}: exceeds the limit of {limit:,} bytes")
+    refuse_pointer(data, name)
+    return data
+
+
+def refuse_pointer(data: bytes, name: str) -> None:
+    """Refuse a Git LFS pointer in place of the data.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file, unpacked.
+    name : str
+        Name of the file in messages.
+
+    Raises
+    ------
+    InputError
+        If the content is a pointer.
+    """
     if len(data) < _LFS_BYTES and _LFS.match(data):
         raise InputError(f"{name} is a Git LFS pointer, not the data; fetch it with git lfs pull")
-    return data
 
 
 def _refuse_irregular(file: Path, name: str, found: os.stat_result) -> None:

@@ -143,7 +143,7 @@ def _column(origin: str, header: tuple[str, ...], names: tuple[str, ...], wanted
 
 
 def csv_lines(origin: str, text: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number, from 1, and the fields of every record of a CSV text.
+    """Yield the number of the first line, from 1, and the fields of every record of a CSV text.
 
     Parameters
     ----------
@@ -161,7 +161,9 @@ def csv_lines(origin: str, text: str, separator: str = ",") -> Iterator[tuple[in
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
+        line = 1
         for fields in reader:
-            yield reader.line_num, fields
+            yield line, fields
+            line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{origin}: line {reader.line_num}: not CSV ({error})") from None

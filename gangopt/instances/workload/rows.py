@@ -14,7 +14,7 @@ import numpy as np
 
 from gangopt.base.checks import LARGEST, limits
 from gangopt.base.errors import InputError, shorten
-from gangopt.base.inputfile import read_file
+from gangopt.base.inputfile import read_file, refuse_pointer
 from gangopt.base.tables import csv_lines
 from gangopt.instances.workload.notices import Tally
 from gangopt.instances.workload.shown import shown
@@ -69,6 +69,7 @@ def _unpacked(data: bytes, name: str) -> bytes:
         raise InputError(f"{name}: damaged or truncated gzip file ({error})") from None
     if len(unpacked) > MAX_BYTES:
         raise InputError(f"{name}: exceeds the limit of {MAX_BYTES:,} bytes unpacked")
+    refuse_pointer(unpacked, name)
     return unpacked
 
 

@@ -28,7 +28,7 @@ def test_quotes_may_hold_separators_but_no_line_ends(tmp_path):
     rows = rows_of('a,"b"\n1,"x, ""y"""\n2,z\n', tmp_path)
     assert rows.frame["b"].to_list() == ['x, "y"', "z"]
     assert rows.frame["line"].to_list() == [2, 3]
-    with pytest.raises(InputError, match="line 3: fields must not span several lines"):
+    with pytest.raises(InputError, match="line 2: fields must not span several lines"):
         rows_of('a,b\n1,"x\ny"\n', tmp_path)
     with pytest.raises(InputError, match="line 2: not CSV"):
         rows_of('a,b\n1,"x"y\n', tmp_path)
@@ -146,4 +146,11 @@ def test_a_packed_file_that_grows_beyond_the_limit_is_refused(tmp_path, monkeypa
     path.write_bytes(gzip.compress(b"0" * 100_000))
     monkeypatch.setattr(workload_rows, "MAX_BYTES", 1000)
     with pytest.raises(InputError, match=r"zeros\.csv\.gz: exceeds the limit of 1,000 bytes unpacked"):
+        read_bytes(path)
+
+
+def test_a_packed_git_lfs_pointer_is_named_as_such(tmp_path):
+    path = tmp_path / "jobs.csv.gz"
+    path.write_bytes(gzip.compress(b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 10\n"))
+    with pytest.raises(InputError, match=r"jobs\.csv\.gz is a Git LFS pointer, not the data"):
         read_bytes(path)
