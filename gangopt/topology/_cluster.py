@@ -14,7 +14,7 @@ from gangopt.base.errors import InputError
 from gangopt.base.types import Ints
 from gangopt.topology import _checks
 from gangopt.topology._groups import MachineGroup, tree_from_groups
-from gangopt.topology._tree import ClusterFields, RawTree, cluster_fields
+from gangopt.topology._tree import LEVELS, ClusterFields, RawTree, cluster_fields
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -26,7 +26,7 @@ _ANNOTATIONS = ("name", "description", "source")
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Cluster(ClusterFields):
-    """An immutable rooted tree with the levels cluster, rack, machine, slot and gpu.
+    """An immutable rooted tree with the levels cluster, rack, machine, slot and gpu, and any switch levels.
 
     The constructors `uniform`, `from_groups`, `from_graph` and `from_node_link` check every value. The nodes of a
     level are indexed from 0 by rack, then machine, then slot, each in the order of labels with runs of digits
@@ -50,6 +50,18 @@ class Cluster(ClusterFields):
         ``cpu`` in cores, ``memory`` in GB, ``gpu`` in GPUs, others in the user's unit.
     gpu_types : tuple of str or None
         Type of the GPUs of each machine; None if unknown, or without GPUs.
+    machine_labels : tuple of mapping of str to str
+        Free-form labels of each machine, e.g. its partition, pool or taints; empty if it has none.
+    switch_levels : tuple of str
+        Names of the levels between cluster and rack, widest first, e.g. ``("spine", "leaf")``; empty for most.
+    switches : tuple of tuple of str
+        Labels of the nodes of each switch level.
+    switch_parent : tuple of ndarray of int
+        Index of the parent of each node of each switch level, in the level above.
+    switch_bandwidth : tuple of ndarray of float
+        Bandwidth in Gb/s of the edges above the nodes of each switch level; nan if unknown.
+    rack_switch : ndarray of int
+        Index of the parent of each rack in the lowest switch level, shape (racks,); all 0 without switch levels.
     name, description, source : str
         Name of the cluster, its description, and the origin of the numbers.
 
@@ -158,6 +170,8 @@ class Cluster(ClusterFields):
         capacities: str | Mapping[str, str] = "capacities",
         gpu_type: str = "gpu_type",
         bandwidth: str = "bandwidth",
+        labels: str = "labels",
+        switch_levels: Sequence[str] | None = None,
         name: str | None = None,
         description: str | None = None,
         source: str | None = None,
@@ -171,12 +185,17 @@ class Cluster(ClusterFields):
             a Graph have no direction. Every child is one level below its parent, except that GPUs may be children of
             a machine: they then get one slot, labelled ``<machine>.s0``. The graph is copied.
         level : str
-            Node attribute with ``cluster``, ``rack``, ``machine``, ``slot`` or ``gpu``.
+            Node attribute with ``cluster``, ``rack``, ``machine``, ``slot`` or ``gpu``, or a name of ``switch_levels``.
         capacities : str or mapping of str to str
             Node attribute of machines that holds a mapping from resource to amount; or a mapping from resource name to
             attribute name, if each resource has its own attribute.
         gpu_type, bandwidth : str
             Node attribute of machines, and edge attribute in Gb/s; both may be absent (unknown).
+        labels : str
+            Node attribute of machines with a mapping from text to text; absent for none.
+        switch_levels : sequence of str, optional
+            Names of the levels between cluster and rack, widest first; default: attribute ``switch_levels`` of the
+            graph, or none. Every path from the cluster to a rack must then have one node of each.
         name, description, source : str, optional
             Annotations; default: attributes of the graph of these names, or empty.
 
@@ -185,9 +204,9 @@ class Cluster(ClusterFields):
         InputError
             If the graph is not such a tree, or a value is out of range. Other attributes are ignored.
         """
-        from gangopt.topology._graph import tree_from_graph
+        from gangopt.topology._graph import Attributes, tree_from_graph
 
-        tree = tree_from_graph(graph, level, capacities, gpu_type, bandwidth)
+        tree = tree_from_graph(graph, Attributes(level, capacities, gpu_type, bandwidth, labels), switch_levels)
         given = dict(zip(_ANNOTATIONS, (name, description, source), strict=True))
         notes = {key: graph.graph.get(key, "") if value is None else value for key, value in given.items()}
         return cls._from_tree(tree, notes["name"], notes["description"], notes["source"])
@@ -239,6 +258,51 @@ class Cluster(ClusterFields):
         from gangopt.topology._readonly import frozen
 
         return frozen(graph_of(self))
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Names of the levels of this tree, widest first, switch levels included."""
+        return (LEVELS[0], *self.switch_levels, *LEVELS[1:])
+
+    def nodes(self, level: str) -> tuple[str, ...]:
+        """Return the labels of the nodes of a level in index order, or raise InputError for an unknown level."""
+        if level in self.switch_levels:
+            return self.switches[self.switch_levels.index(level)]
+        self.check_level(level)
+        return (self.root,) if level == LEVELS[0] else getattr(self, f"{level}s")
+
+    def check_level(self, level: object, allowed: Sequence[str] | None = None, where: str = "level") -> str:
+        """Return a level that this tree has, or raise InputError that names those allowed."""
+        known = self.levels if allowed is None else allowed
+        if not isinstance(level, str) or level not in known:
+            raise InputError(f"{where} must be one of {', '.join(known)} (got {_checks.shown(level)})")
+        return level
+
+    def machine_domain(self, level: str) -> Ints:
+        """Return the index of the node of a level that contains each machine, shape (machines,).
+
+        Parameters
+        ----------
+        level : str
+            ``cluster``, a switch level, ``rack`` or ``machine``.
+
+        Raises
+        ------
+        InputError
+            If the level is none of these.
+        """
+        self.check_level(level, self.levels[:-2])
+        if level == "machine":
+            return np.arange(len(self.machines), dtype=np.int64)
+        domain: Ints = self.machine_rack
+        if level == "rack":
+            return domain
+        domain = self.rack_switch[domain]
+        for name, parents in zip(reversed(self.switch_levels), reversed(self.switch_parent), strict=True):
+            if name == level:
+                return domain
+            domain = parents[domain]
+        return np.zeros(len(self.machines), dtype=np.int64)
 
     @cached_property
     def gpu_machine(self) -> Ints:
@@ -305,7 +369,7 @@ class Cluster(ClusterFields):
     @cached_property
     def _content(self) -> tuple[object, ...]:
         values = (getattr(self, item.name) for item in fields(self) if item.name not in _ANNOTATIONS)
-        return tuple(value.tobytes() if isinstance(value, np.ndarray) else value for value in values)
+        return tuple(_hashable(value) for value in values)
 
     def __eq__(self, other: object) -> bool:
         return self._content == other._content if isinstance(other, Cluster) else NotImplemented
@@ -318,17 +382,29 @@ class Cluster(ClusterFields):
         return f"Cluster(name={self.name!r}, {sizes})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        state = {item.name: getattr(self, item.name) for item in fields(self)}
+        # a mapping proxy cannot be pickled
+        return state | {"machine_labels": tuple(dict(row) for row in self.machine_labels)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        labels = tuple(MappingProxyType(row) for row in state["machine_labels"])
+        self.__dict__.update(state | {"machine_labels": labels})
         self._lock()
 
     def _lock(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
-            if isinstance(value, np.ndarray):
-                _locked(value)
+            for array in value if isinstance(value, tuple) else (value,):
+                if isinstance(array, np.ndarray):
+                    _locked(array)
+
+
+def _hashable(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    if isinstance(value, Mapping):
+        return tuple(value.items())
+    return tuple(_hashable(item) for item in value) if isinstance(value, tuple) else value
 
 
 def _locked(array: Ints) -> Ints:

@@ -38,6 +38,8 @@ class MachineGroup:
         Prefix of the machine labels; groups of one name are numbered consecutively.
     bandwidth, slot_bandwidth, gpu_bandwidth : float, optional
         Gb/s of the edge from rack to machine, machine to slot, slot to GPU; None if unknown.
+    labels : mapping of str to str
+        Free-form labels of each machine, e.g. its partition or pool.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class MachineGroup:
     bandwidth: float | None = None
     slot_bandwidth: float | None = None
     gpu_bandwidth: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _checks.count(self.count, "MachineGroup: count", least=1)
@@ -123,6 +126,7 @@ def _add_machine(tree: RawTree, group: MachineGroup, label: str, rack: int) -> N
     machine = tree.machines.add(label, rack, group.bandwidth)
     tree.capacities.append(group.capacities)
     tree.gpu_types.append(group.gpu_type)
+    tree.machine_labels.append(group.labels)
     sizes = group.slot_sizes
     for s, (end, size) in enumerate(zip(accumulate(sizes), sizes, strict=True)):
         slot = tree.slots.add(f"{label}.s{s}", machine, group.slot_bandwidth)

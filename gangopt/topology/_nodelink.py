@@ -18,10 +18,10 @@ FORMAT = "gangopt-cluster"
 VERSION = 1
 _EDGE_KEYS = ("edges", "links")
 _TOP_FIELDS = {"directed", "multigraph", "graph", "nodes", *_EDGE_KEYS}
-_GRAPH_FIELDS = {"format", "version", "name", "description", "source"}
+_GRAPH_FIELDS = {"format", "version", "name", "description", "source", "switch_levels"}
 _EDGE_FIELDS = {"source", "target", "bandwidth"}
 _NODE_FIELDS = {"id", "level"}
-_MACHINE_FIELDS = {"id", "level", "capacities", "gpu_type"}
+_MACHINE_FIELDS = {"id", "level", "capacities", "gpu_type", "labels"}
 
 
 def node_link_of(cluster: ClusterFields, edges: str) -> dict[str, Any]:

@@ -68,6 +68,10 @@ def render(cluster: Cluster) -> str:
         f"cluster {cluster.name or cluster.root}: {_count(whole.racks, 'rack')}, "
         f"{_count(whole.machines, 'machine')}, {_count(whole.gpus, 'GPU')}" + (f" ({gpus})" if gpus else "")
     ]
+    lines += [
+        f"  {level}: {len(labels)} ({_span(labels, tuple(range(len(labels))))})"
+        for level, labels in zip(cluster.switch_levels, cluster.switches, strict=True)
+    ]
     kinds: dict[int, list[tuple[int, ...]]] = {}
     for group in machine_classes(cluster):
         kinds.setdefault(int(cluster.machine_rack[group[0]]), []).append(group)
@@ -84,7 +88,10 @@ def render(cluster: Cluster) -> str:
 def _rack_lines(cluster: Cluster, racks: tuple[int, ...], kinds: list[tuple[int, ...]]) -> list[str]:
     """Return the lines of a class of racks, described by the kinds of machines of its first rack."""
     many = f"{len(racks)} x " if len(racks) > 1 else ""
-    network = _links(cluster.rack_bandwidth[list(racks[:1])], "uplink")
+    links = [_links(cluster.rack_bandwidth[list(racks[:1])], "uplink")]
+    if cluster.switch_levels:
+        links.insert(0, f"{cluster.switch_levels[-1]} {cluster.switches[-1][cluster.rack_switch[racks[0]]]}")
+    network = ", ".join(link for link in links if link)
     head = f"  {many}rack {_span(cluster.racks, racks)}" + (f" ({network})" if network else "") + ":"
     machines = []
     for group in kinds:
@@ -112,6 +119,7 @@ def _machine(cluster: Cluster, machine: int) -> str:
         words + (f", {gpu_type}" if gpu_type else ""),
         _amounts(cluster.resources, cluster.capacities[machine].tolist()),
         ", ".join(link for link in links if link),
+        ", ".join(f"{key}={value}" for key, value in cluster.machine_labels[machine].items()),
     ]
     return "; ".join(part for part in parts if part)
 

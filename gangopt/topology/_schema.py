@@ -45,6 +45,8 @@ def cluster_schema() -> dict[str, Any]:
         "required": ["nodes"],
         "oneOf": [{"required": ["edges"]}, {"required": ["links"]}],
         "additionalProperties": False,
+        "if": {"properties": {"graph": {"required": ["switch_levels"]}}, "required": ["graph"]},
+        "else": {"properties": {"nodes": {"items": {"properties": {"level": {"enum": list(LEVELS)}}}}}},
         "$defs": {"node": _node(), "machine": _machine(), "edge": _edge()},
     }
 
@@ -60,6 +62,11 @@ def _head() -> dict[str, Any]:
             "name": {"type": "string", "description": "name of the cluster"},
             "description": {"type": "string", "description": "one-sentence description"},
             "source": {"type": "string", "description": "origin of the numbers"},
+            "switch_levels": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "description": "names of the levels between cluster and rack, widest first",
+            },
         },
         "required": ["format", "version"],
         "additionalProperties": False,
@@ -69,9 +76,19 @@ def _head() -> dict[str, Any]:
 def _node() -> dict[str, Any]:
     return {
         "type": "object",
-        "properties": {"id": _LABEL, "level": {"enum": [level for level in LEVELS if level != "machine"]}},
+        "properties": {"id": _LABEL, "level": _level()},
         "required": ["id", "level"],
         "additionalProperties": False,
+    }
+
+
+def _level() -> dict[str, Any]:
+    words = ", ".join(level for level in LEVELS if level != "machine")
+    return {
+        "type": "string",
+        "minLength": 1,
+        "not": {"const": "machine"},
+        "description": f"one of {words}, or a name of graph.switch_levels",
     }
 
 
@@ -85,6 +102,11 @@ def _machine() -> dict[str, Any]:
                 "type": "object",
                 "additionalProperties": {"type": "number", "minimum": 0, "maximum": LARGEST_AMOUNT},
                 "description": "amount of each resource: cpu in cores, memory in GB, any other in your unit",
+            },
+            "labels": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "free-form labels, e.g. partition, pool or taints",
             },
             "gpu_type": {"type": ["string", "null"], "minLength": 1, "description": "type of its GPUs, e.g. V100"},
         },

@@ -30,9 +30,9 @@ def machine_classes(
 ) -> Classes:
     """Return the classes of interchangeable machines.
 
-    Machines are interchangeable if capacities, GPU type, bandwidth of the edge above, and slot structure are equal
-    (the slots as a multiset, each with its bandwidth and its GPUs, and these with their bandwidths), and, if given,
-    also the free amounts, the free GPUs of each slot, and the extra load. Owners of busy GPUs do not matter.
+    Machines are interchangeable if capacities, GPU type, labels, bandwidth of the edge above, and slot structure are
+    equal (the slots as a multiset, each with its bandwidth and its GPUs, and these with their bandwidths), and, if
+    given, also the free amounts, the free GPUs of each slot, and the extra load. Owners of busy GPUs do not matter.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def machine_classes(
 
 
 def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: npt.ArrayLike | None = None) -> Classes:
-    """Return the classes of racks with equal bandwidth above and equal numbers of each kind of machine.
+    """Return the classes of racks under one switch with equal bandwidth above and equal machines.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.Arr
     keys = []
     for m, gpu_type in enumerate(cluster.gpu_types):
         structure = tuple(sorted(slots[s] for s in cluster.machine_slots(m)))
-        keys.append((numbers[m], gpu_type, structure))
+        keys.append((numbers[m], gpu_type, tuple(cluster.machine_labels[m].items()), structure))
     return _numbered(keys)
 
 
@@ -128,7 +128,8 @@ def _slot_keys(cluster: Cluster, free: FreeState | None) -> list[int]:
 def _rack_keys(cluster: Cluster, kinds: list[int]) -> list[Hashable]:
     own = row_keys([cluster.rack_bandwidth])
     return [
-        (own[rack], tuple(sorted(kinds[m] for m in cluster.rack_machines(rack)))) for rack in range(len(cluster.racks))
+        (int(cluster.rack_switch[rack]), own[rack], tuple(sorted(kinds[m] for m in cluster.rack_machines(rack))))
+        for rack in range(len(cluster.racks))
     ]
 
 

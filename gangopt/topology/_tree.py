@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from gangopt.topology import _checks
 __all__ = ["LEVELS", "ClusterFields", "Layer", "RawTree", "cluster_fields"]
 
 LEVELS = ("cluster", "rack", "machine", "slot", "gpu")
-"""The levels of the tree, widest first."""
+"""The levels that every tree has, widest first; a cluster may have switch levels between cluster and rack."""
+
+_NO_INDEX: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass
@@ -39,15 +42,19 @@ class RawTree:
     """A tree with the levels of a cluster, before labels, amounts and bandwidths are checked."""
 
     root: Any
+    switch_levels: tuple[str, ...] = ()
+    switches: list[Layer] = field(default_factory=list)
     racks: Layer = field(default_factory=Layer)
     machines: Layer = field(default_factory=Layer)
     slots: Layer = field(default_factory=Layer)
     gpus: Layer = field(default_factory=Layer)
     capacities: list[Any] = field(default_factory=list)
     gpu_types: list[Any] = field(default_factory=list)
+    machine_labels: list[Any] = field(default_factory=list)
 
     def layers(self) -> Iterator[tuple[str, Layer]]:
         """Yield the level name and the layer below the root, widest first."""
+        yield from zip(self.switch_levels, self.switches, strict=True)
         yield from zip(LEVELS[1:], (self.racks, self.machines, self.slots, self.gpus), strict=True)
 
 
@@ -70,6 +77,12 @@ class ClusterFields:
     resources: tuple[str, ...]
     capacities: Floats
     gpu_types: tuple[str | None, ...]
+    machine_labels: tuple[Mapping[str, str], ...]
+    switch_levels: tuple[str, ...] = ()
+    switches: tuple[tuple[str, ...], ...] = ()
+    switch_parent: tuple[Ints, ...] = ()
+    switch_bandwidth: tuple[Floats, ...] = ()
+    rack_switch: Ints = field(default_factory=lambda: _NO_INDEX)
     name: str = ""
     description: str = ""
     source: str = ""
@@ -89,26 +102,40 @@ def cluster_fields(tree: RawTree) -> dict[str, Any]:
     """
     _check_labels(tree)
     _check_leaves(tree)
-    fields: dict[str, Any] = {"root": tree.root}
-    rank = np.zeros(1, dtype=np.int64)
-    machine_order: list[int] = []
-    for level, layer in tree.layers():
-        parents = rank[np.array(layer.parents, dtype=np.int64)]
-        order = _order(layer.labels, parents.tolist())
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
-        fields[f"{level}s"] = tuple(layer.labels[i] for i in order)
-        fields[f"{level}_bandwidth"] = _bandwidths(level, layer, order)
-        if level != "rack":
-            fields[f"{level}_{LEVELS[LEVELS.index(level) - 1]}"] = parents[order]
-        if level == "machine":
-            machine_order = order
+    fields: dict[str, Any] = {"root": tree.root, "switch_levels": tree.switch_levels}
+    ordered = _ordered(tree)
+    for level in LEVELS[1:]:
+        fields[f"{level}s"], parents, fields[f"{level}_bandwidth"], _ = ordered[level]
+        fields[_PARENT_FIELDS[level]] = parents
+    above = [ordered[level] for level in tree.switch_levels]
+    fields["switches"] = tuple(labels for labels, _, _, _ in above)
+    fields["switch_parent"] = tuple(parents for _, parents, _, _ in above)
+    fields["switch_bandwidth"] = tuple(bandwidths for _, _, bandwidths, _ in above)
+    machine_order = ordered["machine"][3]
     gpu_counts = np.bincount(fields["slot_machine"][fields["gpu_slot"]], minlength=len(machine_order))
     capacities = [tree.capacities[i] for i in machine_order]
     fields["resources"], fields["capacities"] = _capacities(fields["machines"], capacities, gpu_counts)
     types = [tree.gpu_types[i] for i in machine_order]
     fields["gpu_types"] = _gpu_types(fields["machines"], types, gpu_counts)
+    fields["machine_labels"] = _machine_labels(fields["machines"], tree, machine_order)
     return fields
+
+
+_PARENT_FIELDS = {"rack": "rack_switch", "machine": "machine_rack", "slot": "slot_machine", "gpu": "gpu_slot"}
+
+
+def _ordered(tree: RawTree) -> dict[str, tuple[tuple[str, ...], Ints, Floats, list[int]]]:
+    """Return labels, parents, bandwidths and the order as added of the nodes of each level."""
+    found = {}
+    rank = np.zeros(1, dtype=np.int64)
+    for level, layer in tree.layers():
+        parents = rank[np.array(layer.parents, dtype=np.int64)]
+        order = _order(layer.labels, parents.tolist())
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        labels = tuple(layer.labels[i] for i in order)
+        found[level] = (labels, parents[order], _bandwidths(level, layer, order), order)
+    return found
 
 
 def _check_labels(tree: RawTree) -> None:
@@ -124,11 +151,13 @@ def _check_labels(tree: RawTree) -> None:
 def _check_leaves(tree: RawTree) -> None:
     if not tree.machines.labels:
         raise InputError("the cluster has no machine; it must have at least one")
-    for level, layer, child in (("rack", tree.racks, tree.machines), ("slot", tree.slots, tree.gpus)):
+    below = [*tree.layers()]
+    checked = [(level, layer, *below[i + 1]) for i, (level, layer) in enumerate(below) if level in tree.switch_levels]
+    checked += [("rack", tree.racks, "machine", tree.machines), ("slot", tree.slots, "GPU", tree.gpus)]
+    for level, layer, part, child in checked:
         filled = set(child.parents)
         for i, name in enumerate(layer.labels):
             if i not in filled:
-                part = "machine" if level == "rack" else "GPU"
                 raise InputError(f"{level} {_checks.shown(name)} is empty; it must hold at least one {part}")
 
 
@@ -177,3 +206,21 @@ def _gpu_types(machines: tuple[str, ...], given: list[Any], gpu_counts: Ints) ->
         if not gpu_counts[m]:
             raise InputError(f"{where} is {_checks.shown(kind)}, but the machine has no GPU; leave it out")
     return tuple(given)
+
+
+def _machine_labels(machines: tuple[str, ...], tree: RawTree, order: list[int]) -> tuple[Mapping[str, str], ...]:
+    given = [tree.machine_labels[i] for i in order] if tree.machine_labels else [None] * len(order)
+    none: Mapping[str, str] = MappingProxyType({})
+    return tuple(
+        none if not row else _checked_labels(machine, row) for machine, row in zip(machines, given, strict=True)
+    )
+
+
+def _checked_labels(machine: str, row: object) -> Mapping[str, str]:
+    where = f"machine {_checks.shown(machine)}"
+    if not isinstance(row, Mapping):
+        raise InputError(f"{where}: labels must be a mapping from text to text (got {_checks.shown(row)})")
+    for key, value in row.items():
+        _checks.label(key, f"{where}: the key of a label")
+        _checks.text(value, f"{where}: label {_checks.shown(key)}")
+    return MappingProxyType({key: row[key] for key in sorted(row)})

@@ -156,11 +156,11 @@ DEFECTS = {
     ),
     "unknown graph field": (
         put("graph", "author", "x"),
-        r"spoilt\.json: graph: unknown field 'author'; known: description, format, name, source, version",
+        r"spoilt\.json: graph: unknown field 'author'; known: description, format, name, source, switch_levels, version",
     ),
     "unknown machine field": (
         put("nodes", 2, "cpus", 4),
-        r"spoilt\.json: nodes\[2\]: unknown field 'cpus'; known: capacities, gpu_type, id, level",
+        r"spoilt\.json: nodes\[2\]: unknown field 'cpus'; known: capacities, gpu_type, id, labels, level",
     ),
     "capacities of a rack": (
         put("nodes", 1, "capacities", {}),
