@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from gangopt.base.arguments import bind, join_name, split_name, unknown
 from gangopt.base.contract import Instance
@@ -20,6 +22,9 @@ from gangopt.base.jsonfile import file_kind, read_json
 from gangopt.instances import library
 from gangopt.registry.problem import AnyProblem, Family, resolve
 from gangopt.registry.records import problems
+
+if TYPE_CHECKING:
+    from gangopt.topology import Cluster, State
 
 __all__ = ["Entry", "entries", "entry", "families", "is_hidden", "load", "names", "read_document", "to_document"]
 
@@ -132,7 +137,9 @@ def families(noun: str) -> Iterator[tuple[str, Family]]:
             yield f"{noun}/{family.name}?{arguments}", family
 
 
-def load(name_or_path: str | os.PathLike[str]) -> Instance:
+def load(
+    name_or_path: str | os.PathLike[str], *, cluster: Cluster | None = None, state: State | None = None
+) -> Instance:
     """Return the instance with a name, or the one in a file.
 
     Parameters
@@ -141,11 +148,16 @@ def load(name_or_path: str | os.PathLike[str]) -> Instance:
         A packaged name such as `parameters/resnet50-p10`, a family with arguments such as
         `allocation/random?jobs=100&seed=3`, or the path of an instance file. Text that ends in `.json` or names an
         existing file is a path, even if there is a packaged instance of the same name (see `is_hidden`).
+    cluster : Cluster or None, optional
+        Cluster on which a family with an argument `cluster` generates the instance.
+    state : State or None, optional
+        State of that cluster; None if all of it is free.
 
     Raises
     ------
     InputError
-        If the name is unknown (with near matches), or an argument or the file is invalid.
+        If the name is unknown (with near matches), an argument or the file is invalid, or a cluster or state is given
+        for what does not take one.
     """
     if not isinstance(name_or_path, str | os.PathLike):
         raise InputError(f"an instance must be given by name or path (got {name_or_path!r:.80})")
@@ -154,7 +166,9 @@ def load(name_or_path: str | os.PathLike[str]) -> Instance:
         raise InputError("the name of an instance must not be empty; `gangopt list` prints the names")
     noun, slash, case = text.partition("/")
     if isinstance(name_or_path, str) and slash and noun in problems and not _is_file_name(text):
-        return _from_name(problems[noun], case)
+        return _from_name(problems[noun], case, {"cluster": cluster, "state": state})
+    if cluster is not None or state is not None:
+        raise InputError(f"{shown(text)} takes neither cluster nor state; only families of instances do")
     if file_kind(text) == "absent" and not _is_file_name(text):
         raise _no_instance(text)
     return read_document(read_json(text), text)
@@ -189,26 +203,41 @@ def _is_file_name(text: str) -> bool:
     return "?" not in text and (text.endswith(".json") or file_kind(text) in {"file", "stream"})
 
 
-def _from_name(problem: AnyProblem, case: str) -> Instance:
+def _from_name(problem: AnyProblem, case: str, place: Mapping[str, object]) -> Instance:
     name = f"{problem.noun}/{case}"
     record = entry(name)
+    given = {key: value for key, value in place.items() if value is not None}
+    if record is not None and given:
+        raise InputError(f"{shown(name)} takes neither cluster nor state; only families of instances do")
     if record is not None and record.file is not None:
         return read_document(library.read(_folder(problem.noun), record.file), record.file)
     base, arguments = split_name(case)
     for family in problem.families.values():
         if family.pattern is None and family.name == base:
-            return _generate(problem, family, base, arguments, name)
+            return _generate(problem, family, base, arguments, name, given)
         match = re.fullmatch(family.pattern, case) if family.pattern is not None else None
         if match is not None:
-            return _generate(problem, family, case, match.groupdict(), name)
+            return _generate(problem, family, case, match.groupdict(), name, given)
     known = [item.name for item in entries(problem.noun)]
     templates = [item.name if item.pattern else f"{item.name}?..." for item in problem.families.values()]
     raise unknown("instance", name, known + [f"{problem.noun}/{template}" for template in templates])
 
 
-def _generate(problem: AnyProblem, family: Family, base: str, arguments: dict[str, str], name: str) -> Instance:
+def _generate(
+    problem: AnyProblem,
+    family: Family,
+    base: str,
+    arguments: dict[str, str],
+    name: str,
+    place: Mapping[str, object],
+) -> Instance:
     values = bind(family.parameters(), arguments, name)
-    instance = family.generator()(**values)
+    generator = family.generator()
+    for key in place:
+        if key not in inspect.signature(generator).parameters or key in values:
+            reason = "is also given in the name" if key in values else "is not an argument of this family"
+            raise InputError(f"{shown(name)}: {key} {reason}")
+    instance = generator(**values, **place)
     canonical = base if family.pattern is not None else join_name(base, values)
     return cast("Instance", dataclasses.replace(instance, name=f"{problem.noun}/{canonical}"))
 
@@ -228,7 +257,7 @@ def read_document(value: object, origin: str) -> Instance:
     InputError
         If the problem, the version or a field is invalid.
     """
-    from gangopt.base.document import VERSION, instance_of
+    from gangopt.base.document import instance_of
 
     if not isinstance(value, dict):
         raise InputError(f"{origin}: an instance file must hold a JSON object (got {type(value).__name__})")
@@ -239,10 +268,22 @@ def read_document(value: object, origin: str) -> Instance:
         raise InputError(f"{origin}: field noun must name a problem, one of {', '.join(problems)}")
     if noun not in problems:
         raise InputError(f"{origin}: field noun: unknown problem {shown(noun)}; known: {', '.join(problems)}")
+    documents = problems[noun].documents()
     version = value.get("version")
-    if version != VERSION or isinstance(version, bool):
-        raise InputError(f"{origin}: field version must be {VERSION} (got {shown(version)})")
-    return instance_of(resolve(problems[noun].document), value, origin)
+    if version not in documents or isinstance(version, bool):
+        known = " or ".join(map(str, documents))
+        raise InputError(f"{origin}: field version must be {known} (got {shown(version)})")
+    return instance_of(documents[version], _with_found_cluster(value, origin), origin)
+
+
+def _with_found_cluster(value: dict[str, Any], origin: str) -> dict[str, Any]:
+    """Return a file's content with a path of its cluster, which is relative to the file, that can be opened."""
+    from gangopt.topology import cluster_names
+
+    cluster = value.get("cluster")
+    if not isinstance(cluster, str) or cluster in cluster_names():
+        return value
+    return value | {"cluster": str(Path(origin).parent / cluster)}
 
 
 def to_document(instance: Instance) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from gangopt.base.errors import InputError, shorten, shown
 
 __all__ = ["Parameter", "bind", "join_name", "number_in", "parameters_of", "split_name", "unknown"]
 
+_KINDS = (int, float, str, bool)
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
@@ -132,12 +133,15 @@ def parameters_of(function: Callable[..., Any], skip: int = 0) -> dict[str, Para
     Returns
     -------
     dict
-        Parameters by name, in signature order.
+        Parameters by name, in signature order; those of other types, which no text can express, are left out.
     """
     hints = typing.get_type_hints(function)
     result = {}
     for item in list(inspect.signature(function).parameters.values())[skip:]:
         kinds, choices = _kinds(hints[item.name])
+        kinds = tuple(kind for kind in kinds if kind in _KINDS)
+        if not kinds:
+            continue
         required = item.default is inspect.Parameter.empty
         result[item.name] = Parameter(item.name, kinds, choices, required, None if required else item.default)
     return result

@@ -11,7 +11,6 @@ from gangopt.base.contract import Instance
 from gangopt.base.errors import LONGEST_SHOWN, InputError, shorten, shown, unprintable
 
 __all__ = [
-    "VERSION",
     "Amount",
     "Count",
     "InstanceDocument",
@@ -23,9 +22,6 @@ __all__ = [
     "refusal",
     "validate",
 ]
-
-VERSION = 1
-"""Version of the file format that this release reads and writes."""
 
 LARGEST = 1e15
 """Largest magnitude of any number in a file: integers are exact in double precision below it."""

@@ -59,26 +59,31 @@ def schema(
     solution: Annotated[
         bool, typer.Option("--solution", help="Print the schema of solution files instead of instance files.")
     ] = False,
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="N", help="Version of instance files; default: the newest.")
+    ] = None,
     output: Output = None,
 ) -> None:
     """Print the JSON Schema of instance, solution or cluster files."""
     from gangopt.base.jsonfile import write_json
 
     check_output(output)
-    content = _cluster_schema(solution) if noun == "cluster" else _problem_schema(noun, solution)
+    content = _cluster_schema(solution, version) if noun == "cluster" else _problem_schema(noun, solution, version)
     record = {"$schema": "https://json-schema.org/draft/2020-12/schema", **content}
     write_json(output, record) if output is not None else print_json(record)
 
 
-def _cluster_schema(solution: bool) -> dict[str, Any]:
+def _cluster_schema(solution: bool, version: int | None) -> dict[str, Any]:
     from gangopt.topology import cluster_schema
 
     if solution:
         raise InputError("--solution is for problems; a cluster has no solution")
+    if version is not None:
+        raise InputError("--version is for instance files of problems; cluster files have one version")
     return cluster_schema()
 
 
-def _problem_schema(noun: str, solution: bool) -> dict[str, Any]:
+def _problem_schema(noun: str, solution: bool, version: int | None) -> dict[str, Any]:
     from gangopt.base.arguments import unknown
     from gangopt.registry.problem import resolve
     from gangopt.registry.records import problems
@@ -86,5 +91,12 @@ def _problem_schema(noun: str, solution: bool) -> dict[str, Any]:
     if noun not in problems:
         raise unknown("problem", noun, [*problems, "cluster"])
     problem = problems[noun]
-    document = resolve(problem.solution_document if solution else problem.document)
-    return document.model_json_schema()  # type: ignore[no-any-return]
+    if solution:
+        if version is not None:
+            raise InputError("--version is for instance files; solution files have one version")
+        return resolve(problem.solution_document).model_json_schema()  # type: ignore[no-any-return]
+    documents = problem.documents()
+    chosen = max(documents) if version is None else version
+    if chosen not in documents:
+        raise InputError(f"--version must be {' or '.join(map(str, documents))} for {noun} (got {chosen})")
+    return documents[chosen].model_json_schema()

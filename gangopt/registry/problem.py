@@ -18,6 +18,7 @@ from gangopt.base.plugins import Extensible, resolve
 
 if TYPE_CHECKING:
     from gangopt.base.contract import Instance
+    from gangopt.base.document import InstanceDocument
     from gangopt.base.types import Sense
     from gangopt.formulations.contract import Formulation
 
@@ -119,6 +120,8 @@ class Problem(Generic[InstanceT, SolutionT]):
         Meaning and unit of the objective.
     instance, solution, document, solution_document : str
         Types of instances, solutions and their files as `module:attribute`.
+    former_document : str or None
+        Type of instance files of version 1, where `document` is that of version 2.
     forms, methods, families : mapping of str to Form, Method or Family
         Formulations, methods and generators by name.
     metrics : mapping of str to str
@@ -164,6 +167,13 @@ class Problem(Generic[InstanceT, SolutionT]):
     library: str | None = None
     describe: str | None = None
     describe_solution: str | None = None
+    former_document: str | None = None
+
+    def documents(self) -> dict[int, type[InstanceDocument]]:
+        """Import and return the types of instance files by version, the one that is written last."""
+        if self.former_document is None:
+            return {1: resolve(self.document)}
+        return {1: resolve(self.former_document), 2: resolve(self.document)}
 
     def form(self, name: str) -> Formulation[InstanceT, SolutionT]:
         """Return a formulation by name; raise InputError if the name is unknown."""

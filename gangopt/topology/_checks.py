@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import numbers
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from gangopt.base import checks
 from gangopt.base.errors import InputError, unprintable
@@ -17,6 +19,7 @@ __all__ = [
     "label",
     "natural_key",
     "number_label",
+    "refuse_unknown",
     "shown",
     "text",
     "tidy",
@@ -106,3 +109,10 @@ def natural_key(word: str) -> tuple[tuple[object, ...], str]:
 def tidy(number: float) -> int | float:
     """Return an integer-valued float as an int, any other unchanged: files and plots show 80 instead of 80.0."""
     return int(number) if float(number).is_integer() else float(number)
+
+
+def refuse_unknown(row: Mapping[str, Any], known: set[str], where: str) -> None:
+    """Raise InputError for the first field that is not known."""
+    for key in row:
+        if key not in known:
+            raise InputError(f"{where}: unknown field {shown(key)}; known: {', '.join(sorted(known))}")

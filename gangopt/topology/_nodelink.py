@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 
 from gangopt.base.errors import InputError
-from gangopt.topology._checks import number_label, shown
+from gangopt.topology._checks import number_label, refuse_unknown, shown
 from gangopt.topology._graph import graph_of
 from gangopt.topology._tree import ClusterFields
 
@@ -55,8 +55,8 @@ def graph_from_node_link(data: object) -> nx.Graph:
     strict = "format" in head
     if strict:
         _check_format(head)
-        _refuse_unknown(top, _TOP_FIELDS, "the file")
-        _refuse_unknown(head, _GRAPH_FIELDS, "graph")
+        refuse_unknown(top, _TOP_FIELDS, "the file")
+        refuse_unknown(head, _GRAPH_FIELDS, "graph")
     if _flag(top, "multigraph"):
         raise InputError("multigraph must be false (got true)")
     graph = nx.DiGraph() if _flag(top, "directed") else nx.Graph()
@@ -82,7 +82,7 @@ def _add_nodes(graph: nx.Graph, rows: list[Any], strict: bool) -> None:
         node = dict(_mapping(row, f"nodes[{i}]"))
         if strict:
             fields = _MACHINE_FIELDS if node.get("level") == "machine" else _NODE_FIELDS
-            _refuse_unknown(node, fields, f"nodes[{i}]")
+            refuse_unknown(node, fields, f"nodes[{i}]")
         label = _label(node, "id", f"nodes[{i}]")
         if label in graph:
             raise InputError(f"nodes[{i}]: duplicate id {shown(label)}")
@@ -95,7 +95,7 @@ def _add_edges(graph: nx.Graph, rows: list[Any], key: str, strict: bool) -> None
         where = f"{key}[{i}]"
         edge = dict(_mapping(row, where))
         if strict:
-            _refuse_unknown(edge, _EDGE_FIELDS, where)
+            refuse_unknown(edge, _EDGE_FIELDS, where)
         ends = [_label(edge, end, where) for end in ("source", "target")]
         for end, label in zip(("source", "target"), ends, strict=True):
             if label not in graph:
@@ -135,9 +135,3 @@ def _flag(top: Mapping[str, Any], key: str) -> bool:
     if not isinstance(value, bool):
         raise InputError(f"{key} must be true or false (got {shown(value)})")
     return value
-
-
-def _refuse_unknown(row: Mapping[str, Any], known: set[str], where: str) -> None:
-    for key in row:
-        if key not in known:
-            raise InputError(f"{where}: unknown field {shown(key)}; known: {', '.join(sorted(known))}")

@@ -48,7 +48,7 @@ def draw(cluster: Cluster, owners: Owners | None = None, ax: Axes | None = None)
     cluster : Cluster
         The cluster.
     owners : Owners or None, optional
-        Owner of each GPU in index order, e.g. `FreeState.gpu_owners`, or a mapping from GPU index or label to owner;
+        Owner of each GPU in index order, e.g. `State.gpu_owners`, or a mapping from GPU index or label to owner;
         omitted GPUs and GPUs with None are free.
     ax : Axes or None, optional
         Axes to draw on; default: a new figure of suitable size.

@@ -13,7 +13,7 @@ from gangopt.base.rows import grouped, row_keys
 from gangopt.base.types import Floats
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster
-from gangopt.topology._free import FreeState
+from gangopt.topology._state import State
 
 __all__ = ["Classes", "machine_classes", "rack_classes"]
 
@@ -23,7 +23,7 @@ _ACROSS = ("never", "equivalent", "always")
 
 def machine_classes(
     cluster: Cluster,
-    free: FreeState | None = None,
+    free: State | None = None,
     extra_load: npt.ArrayLike | None = None,
     *,
     across_racks: Literal["never", "equivalent", "always"] = "never",
@@ -38,7 +38,7 @@ def machine_classes(
     ----------
     cluster : Cluster
         The cluster.
-    free : FreeState, optional
+    free : State, optional
         State of the same cluster; by default all resources are free.
     extra_load : array_like or None, optional
         Finite numbers that must be equal, too, e.g. the traffic on each machine, shape (machines,) or (machines, k).
@@ -72,14 +72,14 @@ def machine_classes(
     return grouped([(rack_kind[rack], kind) for rack, kind in zip(cluster.machine_rack, kinds, strict=True)])
 
 
-def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: npt.ArrayLike | None = None) -> Classes:
+def rack_classes(cluster: Cluster, free: State | None = None, extra_load: npt.ArrayLike | None = None) -> Classes:
     """Return the classes of racks under one switch with equal bandwidth above and equal machines.
 
     Parameters
     ----------
     cluster : Cluster
         The cluster.
-    free : FreeState or None, optional
+    free : State or None, optional
         As in `machine_classes`.
     extra_load : array_like or None, optional
         As in `machine_classes`.
@@ -97,10 +97,10 @@ def rack_classes(cluster: Cluster, free: FreeState | None = None, extra_load: np
     return grouped(_rack_keys(cluster, _machine_kinds(cluster, free, extra_load)))
 
 
-def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.ArrayLike | None) -> list[int]:
+def _machine_kinds(cluster: Cluster, free: State | None, extra_load: npt.ArrayLike | None) -> list[int]:
     """Return a number for each machine, equal for machines that are interchangeable apart from their racks."""
-    if free is not None and (not isinstance(free, FreeState) or free.cluster != cluster):
-        raise InputError(f"free must be a FreeState of the same cluster (got {shown(free)})")
+    if free is not None and (not isinstance(free, State) or free.cluster != cluster):
+        raise InputError(f"free must be a State of the same cluster (got {shown(free)})")
     columns = [cluster.capacities, cluster.machine_bandwidth]
     if free is not None:
         columns.append(free.free_capacities)
@@ -115,7 +115,7 @@ def _machine_kinds(cluster: Cluster, free: FreeState | None, extra_load: npt.Arr
     return _numbered(keys)
 
 
-def _slot_keys(cluster: Cluster, free: FreeState | None) -> list[int]:
+def _slot_keys(cluster: Cluster, free: State | None) -> list[int]:
     is_free = np.ones(len(cluster.gpus)) if free is None else free.gpu_is_free.astype(np.float64)
     gpu_kind = _numbered(row_keys([cluster.gpu_bandwidth, is_free]))
     in_slot: list[list[int]] = [[] for _ in cluster.slots]

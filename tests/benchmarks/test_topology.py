@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from gangopt.topology import Cluster, FreeState, locality, machine_classes
+from gangopt.topology import Cluster, State, locality, machine_classes
 
 
 @pytest.mark.benchmark
@@ -18,7 +18,7 @@ def test_ten_thousand_machines():
     marks.append(("build", clock()))
     twin = Cluster.from_graph(cluster.graph)
     marks.append(("graph and back", clock()))
-    state = FreeState(cluster)
+    state = State(cluster)
     for job in range(1000):
         state.allocate(f"j{job}", range(8 * job, 8 * job + 8), {job: {"cpu": 8}})
     marks.append(("1,000 allocations", clock()))

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from gangopt.base.errors import InputError
-from gangopt.topology import Cluster, FreeState, MachineGroup, draw, named_cluster
+from gangopt.topology import Cluster, MachineGroup, State, draw, named_cluster
 
 MIXED = Cluster.from_groups(
     [MachineGroup(2, 4, slots=2), MachineGroup(2), MachineGroup(3, 1)], machines_per_rack=[3, 4], name="costs $5"
@@ -63,7 +63,7 @@ def test_gpus_do_not_overlap_and_lie_in_their_machine_and_rack():
 
 
 def test_colours_follow_owners():
-    state = FreeState(MIXED)
+    state = State(MIXED)
     state.allocate("j10", [0, 9])
     state.allocate("j2", ["m0.g1"])
     figure = draw(MIXED, state.gpu_owners)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.topology import Cluster, FreeState, MachineGroup, locality, machine_classes, rack_classes
+from gangopt.topology import Cluster, MachineGroup, State, locality, machine_classes, rack_classes
 
 
 def canonical(cluster, free, load, *, node=None, marked=None, keep_racks=False):
@@ -67,7 +67,7 @@ def situations(draw):
     parts = draw(st.lists(groups, min_size=1, max_size=2)) * draw(st.integers(1, 3))
     size = draw(st.one_of(st.none(), st.integers(1, 3), st.just(len(parts))))
     cluster = Cluster.from_groups(parts, machines_per_rack=size)
-    free = FreeState(cluster)
+    free = State(cluster)
     for gpu in range(len(cluster.gpus)):
         if draw(st.integers(0, 3)) == 0:
             free.allocate(draw(st.sampled_from(["a", "b"])), [gpu])
@@ -104,7 +104,7 @@ def test_permuting_the_machines_of_a_class_leaves_everything_the_same(situation,
     for members in machine_classes(cluster, free, load):
         for machine, target in zip(members, random.sample(members, len(members)), strict=True):
             image[machine] = target
-    state = free or FreeState(cluster)
+    state = free or State(cluster)
     for array in (
         cluster.machine_rack,
         cluster.capacities,
@@ -149,7 +149,7 @@ def test_the_three_meanings_of_across_racks():
 
 def test_the_structure_of_free_slots_counts_and_the_holder_does_not():
     cluster = Cluster.from_groups([MachineGroup(4, 4, slots=2)])
-    free = FreeState(cluster)
+    free = State(cluster)
     free.allocate("a", ["m0.g0", "m0.g1"])
     free.allocate("b", ["m1.g2", "m1.g3"])
     free.allocate("a", ["m2.g0", "m2.g2"])
@@ -179,10 +179,10 @@ def test_racks_of_other_bandwidth_differ():
         ({"extra_load": [1, math.nan]}, r"extra_load\[1\] must be finite \(got nan\)"),
         ({"extra_load": [[1, 2], [1, math.inf]]}, r"extra_load\[1, 1\] must be finite \(got inf\)"),
         (
-            {"free": FreeState(Cluster.from_groups([MachineGroup(3)]))},
-            r"free must be a FreeState of the same cluster \(got <FreeState: 0 of 0 GPUs free, 0 owners>\)",
+            {"free": State(Cluster.from_groups([MachineGroup(3)]))},
+            r"free must be a State of the same cluster \(got <State: 0 of 0 GPUs free, 0 owners>\)",
         ),
-        ({"free": 5}, r"free must be a FreeState of the same cluster \(got 5\)"),
+        ({"free": 5}, r"free must be a State of the same cluster \(got 5\)"),
         ({"across_racks": True}, r"across_racks must be one of never, equivalent, always \(got True\)"),
     ],
 )

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gangopt.base.errors import InputError
-from gangopt.topology import Cluster, FreeState, MachineGroup
+from gangopt.topology import Cluster, MachineGroup, State
 
 CLUSTER = Cluster.from_groups(
     [
@@ -17,7 +17,7 @@ CLUSTER = Cluster.from_groups(
 
 
 def test_everything_is_free_at_first():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     assert state.cluster is CLUSTER
     assert state.gpu_is_free.all()
     assert state.free_gpus_per_machine.tolist() == [0, 4, 4]
@@ -27,7 +27,7 @@ def test_everything_is_free_at_first():
 
 
 def test_allocate_and_release():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     state.allocate("j2", ["m0.g3", 0], {"m0": {"cpu": 2.5}, 0: {"memory": 30}})
     state.allocate("j10", [4], {"m0": {"cpu": 5.5}})
     assert state.owners == ("j2", "j10")
@@ -43,12 +43,12 @@ def test_allocate_and_release():
     assert state.free_capacities[1].tolist() == [1, 3, 48]
     state.release("j2")
     state.release("j10")
-    assert state == FreeState(CLUSTER)
+    assert state == State(CLUSTER)
     assert state.free_capacities.tolist() == CLUSTER.capacities.tolist()
 
 
 def test_one_machine_by_label_and_index_adds_up():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     state.allocate("a", amounts={"m0": {"cpu": 3}, 1: {"cpu": 4}})
     assert state.amounts_of("a") == {1: {"cpu": 7}}
     with pytest.raises(InputError, match="machine 'm0' has 1 cpu free, but 'b' requests 2"):
@@ -56,7 +56,7 @@ def test_one_machine_by_label_and_index_adds_up():
 
 
 def test_a_copy_is_independent():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     state.allocate("a", [0], {"m0": {"cpu": 1}})
     twin = state.copy()
     assert twin == state
@@ -69,7 +69,7 @@ def test_a_copy_is_independent():
 
 
 def test_views_are_copies():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     state.gpu_is_free[:] = False
     state.free_capacities[:] = 0
     assert state.gpu_is_free.all()
@@ -77,7 +77,7 @@ def test_views_are_copies():
 
 
 def test_many_tenths_leave_no_dust():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     for number in range(80):
         state.allocate(f"j{number}", amounts={"m0": {"cpu": 0.1}})
     assert state.free_capacities[1, 0] == pytest.approx(0, abs=1e-12)
@@ -87,12 +87,12 @@ def test_many_tenths_leave_no_dust():
 
 
 def test_an_owner_may_take_and_return_in_other_pieces():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     state.allocate("a", amounts={"m0": {"cpu": 0.1}})
     state.allocate("a", amounts={"m0": {"cpu": 0.2}})
     state.release("a", amounts={"m0": {"cpu": 0.3}})
     assert state.owners == ()
-    assert state == FreeState(CLUSTER)
+    assert state == State(CLUSTER)
 
 
 BAD_REQUESTS = {
@@ -128,7 +128,7 @@ BAD_REQUESTS = {
 
 
 def occupied():
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     state.allocate("x", [0], {"m0": {"cpu": 6}})
     state.allocate("a", [1], {"m0": {"cpu": 1}})
     return state
@@ -153,9 +153,9 @@ def test_more_than_is_free():
 @pytest.mark.parametrize("owner", ["", 5, None, ["a"]])
 def test_owner_that_is_no_text(owner):
     with pytest.raises(InputError, match=r"the owner must be non-empty printable text \(got "):
-        FreeState(CLUSTER).allocate(owner, [0])
+        State(CLUSTER).allocate(owner, [0])
     with pytest.raises(InputError, match=r"the owner must be non-empty printable text \(got "):
-        FreeState(CLUSTER).release(owner)
+        State(CLUSTER).release(owner)
 
 
 BAD_RELEASES = {
@@ -184,7 +184,7 @@ def test_release_of_nothing():
 
 
 def test_resources_of_a_cluster_of_gpus_alone():
-    state = FreeState(Cluster.from_groups([MachineGroup(1, 1)]))
+    state = State(Cluster.from_groups([MachineGroup(1, 1)]))
     with pytest.raises(InputError, match="machine 'm0': unknown resource 'cpu'; known: none"):
         state.allocate("a", amounts={0: {"cpu": 1}})
 
@@ -203,7 +203,7 @@ steps = st.lists(
 @settings(max_examples=80, deadline=None)
 @given(steps)
 def test_against_plain_bookkeeping(sequence):
-    state = FreeState(CLUSTER)
+    state = State(CLUSTER)
     owner_of, held = {}, {}
     for what, owner, wanted_gpus, wanted_cpus in sequence:
         gpus, cpus = wanted_gpus, wanted_cpus
