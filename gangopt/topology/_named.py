@@ -89,7 +89,45 @@ def _themis_simulator(name: str) -> Cluster:
     )
 
 
+def _dgx_h100_superpod(name: str) -> Cluster:
+    return Cluster.uniform(
+        racks=8,
+        machines_per_rack=4,
+        gpus_per_slot=8,
+        capacities={"cpu": 112, "memory": 2048},
+        gpu_type="H100",
+        bandwidth=3200,
+        name=name,
+        description=(
+            "One scalable unit of 32 DGX H100: eight H100 behind NVSwitch, two 56-core CPUs, 2 TB, eight 400 Gb/s "
+            "ports for computation. Four machines a rack as drawn; the rail-optimised leaf switches, each of which "
+            "serves one port of every machine, are no tree and are left out."
+        ),
+        source="NVIDIA DGX SuperPOD reference architecture for DGX H100 (RA-11333-001), 2023",
+    )
+
+
+def _nvl72_row(name: str) -> Cluster:
+    return Cluster.uniform(
+        racks=8,
+        machines_per_rack=18,
+        gpus_per_slot=4,
+        capacities={"cpu": 144, "memory": 960},
+        gpu_type="GB200",
+        bandwidth=1600,
+        name=name,
+        description=(
+            "One scalable unit of eight NVL72 racks in a row: 18 compute trays a rack, each with four Blackwell GPUs "
+            "and two 72-core Grace CPUs with 480 GB each. The 72 GPUs of a rack are one NVLink domain, represented by "
+            "the level rack; bandwidth is that of a tray's four 400 Gb/s ports."
+        ),
+        source="NVIDIA DGX SuperPOD reference architecture for DGX GB200, and the GB200 NVL72 specification",
+    )
+
+
 _BUILDERS: dict[str, Callable[[str], Cluster]] = {
+    "dgx-h100-superpod": _dgx_h100_superpod,
+    "nvl72-row": _nvl72_row,
     "optimus-testbed": _optimus_testbed,
     "philly-2017": _philly_2017,
     "themis-simulator": _themis_simulator,

@@ -32,8 +32,8 @@ class Requirement:
     labels : mapping of str to str
         Labels that a machine must have with these values, e.g. ``{"partition": "a100"}``.
     tolerates : tuple of str
-        Keys of taints that are tolerated. A machine with the label ``taint:KEY`` and a value that ends in
-        ``NoSchedule`` or ``NoExecute`` is allowed only if KEY is one of them.
+        Keys of taints that are tolerated. A machine with the label ``taint:KEY`` and a value ``VALUE:NoSchedule`` or
+        ``VALUE:NoExecute`` is allowed only if KEY is one of them.
     level : str
         Level of which one node must contain the whole demand, e.g. ``rack``; empty for none.
     preferred_level : str
@@ -116,7 +116,7 @@ class Requirement:
     def _allows(self, labels: Mapping[str, str]) -> bool:
         if any(labels.get(key) != value for key, value in self.labels.items()):
             return False
-        repelling = (key for key, value in labels.items() if key.startswith(_TAINT) and value.endswith(_REPELLING))
+        repelling = (key for key, value in labels.items() if key.startswith(_TAINT) and _effect(value) in _REPELLING)
         return all(key.removeprefix(_TAINT) in self.tolerates for key in repelling)
 
     def domain(self, cluster: Cluster) -> Ints:
@@ -161,6 +161,10 @@ class Requirement:
             node = cluster.nodes(self.level)[most]
             return f"{gpus} GPUs inside one {self.level}: at most {totals[most]} are free ({node})"
         return None
+
+
+def _effect(value: str) -> str:
+    return value.rpartition(":")[2]
 
 
 def _taints(cluster: Cluster) -> tuple[str, ...]:

@@ -14,17 +14,17 @@ from gangopt.topology import _checks
 from gangopt.topology._checks import shown
 from gangopt.topology._cluster import Cluster
 from gangopt.topology._counts import FreeGpus
+from gangopt.topology._requests import (
+    PER_UNIT,
+    Amounts,
+    Shares,
+    amount_rows,
+    distinct_gpus,
+    millionths,
+    share_parts,
+)
 
-__all__ = ["PER_UNIT", "Amounts", "State"]
-
-PER_UNIT = 1_000_000
-"""Amounts and shares are rounded to millionths of a unit, so that sums are exact and do not depend on their order."""
-
-Amounts = Mapping[int | str, Mapping[str, float]]
-"""Amount by machine (index or label) and resource, in the unit of the cluster's capacities."""
-
-Shares = Mapping[int | str, float]
-"""Fraction of a GPU (index or label), above 0 and at most 1."""
+__all__ = ["State"]
 
 
 class State:
@@ -193,10 +193,10 @@ class State:
         """
         _checks.label(owner, "the owner")
         self._check_writable()
-        ids = self._distinct(gpus)
+        ids = distinct_gpus(self._cluster, gpus)
         for gpu in ids:
             self._check_free(gpu, owner)
-        rows = self._rows(amounts)
+        rows = amount_rows(self._cluster, amounts)
         for machine, row in rows.items():
             self._check_open(machine, owner)
             for k, wanted in row.items():
@@ -206,7 +206,7 @@ class State:
                         f"machine {shown(self._cluster.machines[machine])} has {free / PER_UNIT:g} "
                         f"{self._cluster.resources[k]} free, but {shown(owner)} requests {wanted / PER_UNIT:g}"
                     )
-        parts = self._parts(shares)
+        parts = share_parts(self._cluster, shares)
         for gpu, part in parts.items():
             self._check_share(gpu, part, owner, ids)
         self._set_gpus(ids, owner)
@@ -239,13 +239,13 @@ class State:
         if gpus is None and amounts is None:
             self._release_all(owner)
             return
-        ids = self._distinct(() if gpus is None else gpus)
+        ids = distinct_gpus(self._cluster, () if gpus is None else gpus)
         for gpu in ids:
             if self._owner[gpu] != owner and owner not in self._shares.get(gpu, {}):
                 raise InputError(
                     f"GPU {shown(self._cluster.gpus[gpu])} is {self._holders(gpu)}; {shown(owner)} cannot release it"
                 )
-        rows = self._rows(amounts)
+        rows = amount_rows(self._cluster, amounts)
         for machine, row in rows.items():
             held = self._held.get(machine, {}).get(owner, {})
             for k, wanted in row.items():
@@ -298,54 +298,9 @@ class State:
         names = list(self._shares.get(gpu, ())) if self._owner[gpu] is None else [self._owner[gpu]]
         return f"held by {', '.join(shown(name) for name in names)}" if names else "free"
 
-    def _distinct(self, gpus: Iterable[int | str]) -> list[int]:
-        ids: list[int] = self._cluster.gpu_ids(gpus).tolist()
-        seen: set[int] = set()
-        for gpu in ids:
-            if gpu in seen:
-                raise InputError(f"duplicate GPU {shown(self._cluster.gpus[gpu])}")
-            seen.add(gpu)
-        return ids
-
-    def _rows(self, amounts: Amounts | None) -> dict[int, dict[int, int]]:
-        """Return the requested amounts in millionths by machine and resource index."""
-        rows: dict[int, dict[int, int]] = {}
-        if amounts is not None and not isinstance(amounts, Mapping):
-            raise InputError(f"amounts must be a mapping from machine to amounts (got {shown(amounts)})")
-        for machine, wanted in (amounts or {}).items():
-            m = self._cluster.machine_id(machine)
-            where = f"machine {shown(self._cluster.machines[m])}"
-            if not isinstance(wanted, Mapping):
-                raise InputError(f"{where}: amounts must be a mapping from resource (got {shown(wanted)})")
-            row = rows.setdefault(m, {})
-            for resource, value in wanted.items():
-                k = self._resource(resource, where)
-                row[k] = row.get(k, 0) + _millionths(_checks.amount(value, f"{where}: amount of {shown(resource)}"))
-        return rows
-
-    def _resource(self, resource: object, where: str) -> int:
-        if resource == "gpu":
-            raise InputError(f"{where}: GPUs must be given by index or label, not by amount")
-        if resource not in self._cluster.resources:
-            known = ", ".join(name for name in self._cluster.resources if name != "gpu") or "none"
-            raise InputError(f"{where}: unknown resource {shown(resource)}; known: {known}")
-        return self._cluster.resources.index(resource)
-
-    def _parts(self, shares: Shares | None) -> dict[int, int]:
-        if shares is not None and not isinstance(shares, Mapping):
-            raise InputError(f"shares must be a mapping from GPU to fraction (got {shown(shares)})")
-        ids = self._distinct(shares or ())
-        parts: dict[int, int] = {}
-        for gpu, value in zip(ids, (shares or {}).values(), strict=True):
-            where = f"share of GPU {shown(self._cluster.gpus[gpu])}"
-            parts[gpu] = _millionths(_checks.amount(value, where, positive=True))
-            if not 0 < parts[gpu] <= PER_UNIT:
-                raise InputError(f"{where} must be from 1e-6 to 1 (got {shown(value)})")
-        return parts
-
     def _free_millionths(self, machine: int, k: int) -> int:
         used = sum(row.get(k, 0) for row in self._held.get(machine, {}).values())
-        return _millionths(float(self._cluster.capacities[machine, k])) - used
+        return millionths(float(self._cluster.capacities[machine, k])) - used
 
     def _set_gpus(self, ids: list[int], owner: str | None) -> None:
         for gpu in ids:
@@ -404,10 +359,6 @@ class State:
         free = int(self.free_gpus_per_machine.sum())
         closed = f", {len(self._unavailable)} machines unavailable" if self._unavailable else ""
         return f"<State: {free} of {len(self._owner)} GPUs free, {len(self.owners)} owners{closed}>"
-
-
-def _millionths(value: float) -> int:
-    return round(value * PER_UNIT)
 
 
 def _refuse() -> NoReturn:

@@ -7,6 +7,8 @@ from gangopt.topology import cluster_names, load_cluster, named_cluster, totals
 
 COUNTS = {
     # machines by (GPUs, slots), as the sources list them
+    "dgx-h100-superpod": {(8, 1): 32},
+    "nvl72-row": {(4, 1): 144},
     "optimus-testbed": {(0, 0): 7, (2, 1): 6},
     "philly-2017": {(4, 1): 100, (8, 1): 250},
     "themis-simulator": {(8, 4): 16, (4, 4): 6, (1, 1): 16},
@@ -14,12 +16,15 @@ COUNTS = {
     "tiresias-testbed": {(4, 1): 15},
 }
 GPUS = {
+    "dgx-h100-superpod": {"H100": 256},
+    "nvl72-row": {"GB200": 576},
     "optimus-testbed": {"GTX 1080 Ti": 12},
     "philly-2017": {"unknown type": 2400},
     "themis-simulator": {"unknown type": 168},
     "themis-testbed": {"K80": 64},
     "tiresias-testbed": {"P100": 60},
 }
+RACKS = {"dgx-h100-superpod": 8, "nvl72-row": 8}
 
 
 def test_every_named_cluster_is_counted_here():
@@ -35,7 +40,7 @@ def test_counts(name):
         found[kind] = found.get(kind, 0) + 1
     assert found == COUNTS[name]
     assert totals(cluster).gpus_by_type == GPUS[name]
-    assert len(cluster.racks) == 1
+    assert len(cluster.racks) == RACKS.get(name, 1)
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -43,7 +48,7 @@ def test_each_has_its_name_source_and_open_points(name):
     cluster = named_cluster(name)
     assert cluster.name == name
     assert cluster.source
-    assert "one rack" in cluster.description
+    assert ("one rack" in cluster.description) == (name not in RACKS)
 
 
 def test_optimus_servers():
@@ -74,7 +79,7 @@ def test_names_by_pattern():
 def test_unknown_name_gives_near_matches(load):
     with pytest.raises(InputError, match="unknown cluster 'optimus'; did you mean 'optimus-testbed'"):
         load("optimus")
-    with pytest.raises(InputError, match="unknown cluster 'zzz'; known: optimus-testbed, philly-2017"):
+    with pytest.raises(InputError, match="unknown cluster 'zzz'; known: dgx-h100-superpod, nvl72-row, "):
         load("zzz")
 
 
