@@ -132,3 +132,38 @@ def test_pyplot_is_not_loaded():
 def test_bad_owners(owners, message):
     with pytest.raises(InputError, match=message):
         draw(MIXED, owners)
+
+
+def test_a_state_shows_shares_other_resources_and_closed_machines():
+    cluster = Cluster.from_groups([MachineGroup(2, 2), MachineGroup(1, capacities={"cpu": 8, "memory": 16}, name="c")])
+    state = State(cluster)
+    state.allocate("a", ["m0.g0"], {"c0": {"cpu": 2, "memory": 8}})
+    state.allocate("b", shares={"m0.g1": 0.25}, amounts={"c0": {"cpu": 6}})
+    state.close("m1")
+    figure = draw(state)
+    racks, filled, bare, squares, strips, closed = layers(figure)
+    assert [len(item.get_paths()) for item in (racks, filled, bare, squares, strips, closed)] == [1, 2, 1, 4, 3, 1]
+    assert legend(figure) == ["a", "b", "free", "unavailable"]
+    # a holds half of the memory, b three quarters of the cores: together more than all, so both are scaled
+    body = bare.get_paths()[0].get_extents().width - 0.3
+    widths = sorted(path.get_extents().width for path in strips.get_paths())
+    assert widths == pytest.approx(sorted([0.25, 0.4 * body, 0.6 * body]))
+
+
+def test_thousands_of_machines_are_summarised():
+    cluster = Cluster.uniform(racks=50, machines_per_rack=40, gpus_per_slot=8)
+    state = State(cluster)
+    for k in range(100):
+        state.allocate(f"j{k}", range(160 * k, 160 * k + 8 * (k % 5 + 1)))
+    figure = draw(state)
+    racks, filled, strips = layers(figure)
+    assert [len(item.get_paths()) for item in (racks, filled)] == [50, 2000]
+    assert len(strips.get_paths()) == 300
+    assert len(legend(figure)) == 25
+    assert legend(figure)[-2:] == ["77 others", "free"]
+    assert png(figure)
+
+
+def test_owners_beside_a_state():
+    with pytest.raises(InputError, match="owners must be left out for a state"):
+        draw(State(MIXED), {"m0.g0": "a"})
