@@ -11,9 +11,12 @@ import numpy as np
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError, shown
 from gangopt.base.types import Ints
-from gangopt.topology import Cluster, State, Use, cluster_of_content, load_cluster
+from gangopt.topology import ANYWHERE, Cluster, Requirement, State, Use, assign, cluster_of_content, load_cluster
 
-__all__ = ["ClusterInstance", "cluster_and_state", "cluster_of_machines"]
+__all__ = ["ClusterInstance", "checked_requirements", "cluster_and_state", "cluster_of_machines"]
+
+MOST_GPUS = 2_000_000
+"""Most GPUs of listed machines: each becomes a node of the tree."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,6 +56,54 @@ class ClusterInstance(Instance):
             A feasible solution.
         """
         raise NotImplementedError(f"{type(self).__name__} has no uses")
+
+    def state_after(self, solution: Any) -> State:
+        """Return the state in which what a solution uses is held, too.
+
+        Parameters
+        ----------
+        solution : Solution
+            A feasible solution.
+
+        Raises
+        ------
+        InputError
+            If the solution does not fit; see `gangopt.topology.assign`.
+        """
+        return assign(self.cluster, self.state, self.uses(solution)).state
+
+
+def checked_requirements(
+    given: Sequence[Requirement] | None, cluster: Cluster, kind: str, owners: Sequence[str]
+) -> tuple[Requirement, ...]:
+    """Return one requirement for each owner, all of them possible on the cluster.
+
+    Parameters
+    ----------
+    given : sequence of Requirement or None
+        One for each owner; None for anywhere.
+    cluster : Cluster
+        The cluster.
+    kind : str
+        Kind of the owners in messages, e.g. ``job``.
+    owners : sequence of str
+        Labels of the owners.
+
+    Raises
+    ------
+    InputError
+        If the number differs, an entry is no Requirement, or the cluster lacks a type, label or level.
+    """
+    if given is None:
+        return (ANYWHERE,) * len(owners)
+    found = tuple(given)
+    if len(found) != len(owners):
+        raise InputError(f"requirements must have one entry for each of the {len(owners)} {kind}s (got {len(found)})")
+    for label, item in zip(owners, found, strict=True):
+        if not isinstance(item, Requirement):
+            raise InputError(f"{kind} {label!r}: its requirement must be a Requirement (got {shown(item)})")
+        item.check(cluster, f"{kind} {label!r}")
+    return found
 
 
 def cluster_and_state(cluster: str | Cluster, state: State | None) -> tuple[Cluster, State]:
@@ -110,6 +161,9 @@ def cluster_of_machines(
     root = "cluster"
     while root in taken:
         root += "'"
+    total = sum(row.get("gpu", 0) for row in capacities)
+    if total > MOST_GPUS:
+        raise InputError(f"the machines must have at most {MOST_GPUS:,} GPUs (got {total:g})")
     rows = []
     for i, (label, row) in enumerate(zip(machines, capacities, strict=True)):
         gpus = row.get("gpu", 0)

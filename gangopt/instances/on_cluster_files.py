@@ -10,9 +10,9 @@ from pydantic import Field, WithJsonSchema
 from gangopt.base.document import InstanceDocument, Part
 from gangopt.base.errors import InputError
 from gangopt.instances.on_cluster import ClusterInstance
-from gangopt.topology import Requirement, cluster_content, cluster_of_content, state_content, state_of_content
+from gangopt.topology import ANYWHERE, Requirement, cluster_content, cluster_of_content, state_content, state_of_content
 
-__all__ = ["ClusterContent", "OnClusterDocument", "RequirementDocument"]
+__all__ = ["ClusterContent", "OnClusterDocument", "RequirementDocument", "requirement_content", "requirement_of"]
 
 ClusterContent = Annotated[
     str | dict[str, Any],
@@ -65,23 +65,28 @@ class RequirementDocument(Part):
     level: str = Field(default="", description="level of which one node must contain all, e.g. rack; empty for none")
     preferred_level: str = Field(default="", description="level of which one node should contain all if possible")
 
-    def to_requirement(self) -> Requirement:
-        """Return the requirement."""
-        return Requirement(
-            gpu_types=tuple(self.gpu_types),
-            labels=self.labels,
-            tolerates=tuple(self.tolerates),
-            level=self.level,
-            preferred_level=self.preferred_level,
-        )
 
-    @classmethod
-    def from_requirement(cls, requirement: Requirement) -> RequirementDocument:
-        """Return the file content of a requirement."""
-        return cls(
-            gpu_types=list(requirement.gpu_types),
-            labels=dict(requirement.labels),
-            tolerates=list(requirement.tolerates),
-            level=requirement.level,
-            preferred_level=requirement.preferred_level,
-        )
+def requirement_of(document: RequirementDocument | None) -> Requirement:
+    """Return the requirement in a file; None requires nothing."""
+    if document is None:
+        return ANYWHERE
+    return Requirement(
+        gpu_types=tuple(document.gpu_types),
+        labels=document.labels,
+        tolerates=tuple(document.tolerates),
+        level=document.level,
+        preferred_level=document.preferred_level,
+    )
+
+
+def requirement_content(requirement: Requirement) -> RequirementDocument | None:
+    """Return the file content of a requirement, None if it requires nothing."""
+    if requirement == ANYWHERE:
+        return None
+    return RequirementDocument(
+        gpu_types=list(requirement.gpu_types),
+        labels=dict(requirement.labels),
+        tolerates=list(requirement.tolerates),
+        level=requirement.level,
+        preferred_level=requirement.preferred_level,
+    )

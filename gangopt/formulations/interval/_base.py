@@ -60,7 +60,7 @@ class IntervalFormulation(Formulation[IntervalInstance, IntervalSolution]):
         variables = self._piece_variables(block)
         variables.set_values(dict.fromkeys(variables, 0))
         for choice, pieces in found:
-            for index, number in self._piece_counts(data, choice, pieces).items():
+            for index, number in self._piece_counts(block, data, choice, pieces).items():
                 variables[index].set_value(number)
         return True
 
@@ -74,5 +74,7 @@ class IntervalFormulation(Formulation[IntervalInstance, IntervalSolution]):
     def _piece_variables(self, block: Pyomo) -> Pyomo: ...
 
     @abstractmethod
-    def _piece_counts(self, data: IntervalData, choice: Choice, pieces: Pieces) -> Mapping[tuple[int, ...], int]:
+    def _piece_counts(
+        self, block: Pyomo, data: IntervalData, choice: Choice, pieces: Pieces
+    ) -> Mapping[tuple[int | str, ...], int]:
         """Return the nonzero values of the piece variables by index, for a choice and the pieces of its job."""

@@ -89,7 +89,10 @@ class Classes(IntervalFormulation):
     def _piece_variables(self, block: Pyomo) -> Pyomo:
         return block.pieces
 
-    def _piece_counts(self, data: IntervalData, choice: Choice, pieces: Pieces) -> dict[tuple[int, ...], int]:
+    def _piece_counts(
+        self, block: Pyomo, data: IntervalData, choice: Choice, pieces: Pieces
+    ) -> dict[tuple[int | str, ...], int]:
+        del block
         counts = Counter((data.placement.class_of[k], x, y) for k, x, y in pieces)
         return {(*key_of(choice), *piece): number for piece, number in counts.items()}
 

@@ -1,16 +1,18 @@
-"""Formulation `joint` of `interval`: configurations, levels and the pieces of each job on each server."""
+"""Formulation `joint` of `interval`: configurations, levels and the pieces of each job on each machine."""
 
 from __future__ import annotations
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.environ import Binary, Constraint, RangeSet, Var, value
+from pyomo.environ import Binary, Constraint, Set, Var, value
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.interval._base import IntervalFormulation
 from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, solution_of
 from gangopt.formulations.interval.data import Choice, IntervalData
+from gangopt.formulations.placement.domains import capacities_of
 from gangopt.formulations.rows import at_most, linear
 from gangopt.formulations.size import require_size
+from gangopt.formulations.tree import add_use
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 
 __all__ = ["Joint", "count_columns", "joint"]
@@ -21,12 +23,15 @@ MAX_COLUMNS = 200_000
 Configuration = tuple[int, int, int]
 """Job, parameter servers, workers."""
 
+Key = tuple[int | str, ...]
+"""Index of a piece: job, parameter servers and workers of the job, machine, those of the piece."""
+
 
 class Joint(IntervalFormulation):
-    r"""Configurations, levels and the pieces of each job on each server.
+    r"""Configurations, levels and the pieces of each job on each machine.
 
     Binary z_jpwl is 1 if job j has p parameter servers, w workers and the transfer time t_l of that configuration,
-    u_j if it is paused, y_jpwkxy if server k holds x and y of them.
+    u_j if it is paused, y_jpwkxy if machine k holds x and y of them.
 
     .. math::
         \sum_{pwl} z_{jpwl} + u_j = 1,\quad
@@ -38,8 +43,9 @@ class Joint(IntervalFormulation):
     The row of the levels, with all levels on the right, also forbids pieces of configurations that the job does not
     have. Minimise.
 
-    Public components: Var `level` [job, p, w, level], Var `piece` [job, p, w, server, x, y], Var `paused` [job],
-    Expressions `objective_value`, `completion_time`, `workers` and `parameter_servers` [job].
+    Public components: Var `level` [job, p, w, level], Var `piece` [job, p, w, machine, x, y], Var `paused` [job],
+    Expressions `objective_value`, `completion_time`, `workers` and `parameter_servers` [job], Expression `use`
+    [machine, resource]; machines and resources by label.
 
     Raises
     ------
@@ -54,35 +60,38 @@ class Joint(IntervalFormulation):
         require_size("interval joint", count_columns(data), MAX_COLUMNS)
         with PauseGC():
             add_choices(block, instance, data)
-            block.servers = RangeSet(0, len(instance.servers) - 1)
+            block.machines = Set(initialize=instance.machines)
             configurations = _configurations(data)
             block.piece = Var(
                 [
                     (*key, k, x, y)
                     for key, levels in configurations.items()
-                    for k, c in enumerate(data.placement.class_of)
+                    for k, c in zip(instance.machines, data.placement.class_of, strict=True)
                     for x, y in levels[-1].pieces[c]
                 ],
                 domain=Binary,
             )
             _add_tasks(block, configurations)
-            _add_servers(block, data)
-            _add_levels(block, data, configurations)
+            _add_machines(block, instance, data)
+            _add_levels(block, instance, data, configurations)
+            _add_use(block, instance)
 
     def _read(self, block: Pyomo, instance: IntervalInstance) -> IntervalSolution:
         allocation = chosen(block, instance)
         pieces: list[list[tuple[int, int, int]]] = [[] for _ in allocation.workers]
+        index = instance.cluster.machine_index
         for (j, _p, _w, k, x, y), variable in block.piece.items():
             if round(value(variable)) == 1:
-                pieces[j].append((k, x, y))
+                pieces[j].append((index[k], x, y))
         return solution_of(instance, allocation, pieces)
 
     def _piece_variables(self, block: Pyomo) -> Pyomo:
         return block.piece
 
-    def _piece_counts(self, data: IntervalData, choice: Choice, pieces: Pieces) -> dict[tuple[int, ...], int]:
+    def _piece_counts(self, block: Pyomo, data: IntervalData, choice: Choice, pieces: Pieces) -> dict[Key, int]:
         del data
-        return {(choice.job, choice.ps, choice.workers, *piece): 1 for piece in pieces}
+        names = list(block.machines)
+        return {(choice.job, choice.ps, choice.workers, names[k], x, y): 1 for k, x, y in pieces}
 
 
 joint = Joint()
@@ -129,35 +138,57 @@ def _add_tasks(block: Pyomo, configurations: dict[Configuration, list[Choice]]) 
     block.place_all_workers = Constraint(keys, rule=lambda _, *key: all_tasks(key, 1))
 
 
-def _add_servers(block: Pyomo, data: IntervalData) -> None:
+def _add_machines(block: Pyomo, instance: IntervalInstance, data: IntervalData) -> None:
     placement = data.placement
-    of_pair: dict[tuple[int, int], list[Pyomo]] = {}
-    of_server: list[list[tuple[tuple[int, ...], Pyomo]]] = [[] for _ in placement.class_of]
+    of_pair: dict[tuple[int, str], list[Pyomo]] = {}
+    of_machine: dict[str, list[tuple[tuple[int, ...], Pyomo]]] = {machine: [] for machine in block.machines}
     for (j, _p, _w, k, x, y), variable in block.piece.items():
         of_pair.setdefault((j, k), []).append(variable)
-        of_server[k].append((placement.jobs[j].need((x, y)), variable))
+        of_machine[k].append((placement.jobs[j].need((x, y)), variable))
 
-    def one_piece(b: Pyomo, j: int, k: int) -> Pyomo:
+    def one_piece(b: Pyomo, j: int, k: str) -> Pyomo:
         mine = of_pair[j, k]
         return (None, linear([1] * (len(mine) + 1), [*mine, b.paused[j]]), 1)
 
-    def capacity(_: Pyomo, k: int, r: int) -> Pyomo:
-        terms = [(need[r], variable) for need, variable in of_server[k] if need[r]]
-        return at_most(terms, placement.classes[placement.class_of[k]].capacity[r])
+    rooms = capacities_of(instance.template, placement)
 
-    block.one_piece_per_server = Constraint(list(of_pair), rule=one_piece)
-    block.server_capacity = Constraint(block.servers, range(len(placement.resources)), rule=capacity)
+    def machine_capacity(_: Pyomo, k: str, resource: str) -> Pyomo:
+        at, rows = rooms[resource]
+        terms = [(need[at], variable) for need, variable in of_machine[k] if need[at]]
+        return at_most(terms, rows[k])
+
+    block.one_piece_per_machine = Constraint(list(of_pair), rule=one_piece)
+    block.machine_capacity = Constraint(block.machines, list(rooms), rule=machine_capacity)
 
 
-def _add_levels(block: Pyomo, data: IntervalData, configurations: dict[Configuration, list[Choice]]) -> None:
-    held: dict[tuple[int, ...], list[tuple[tuple[int, int], Pyomo]]] = {}
+def _add_use(block: Pyomo, instance: IntervalInstance) -> None:
+    template = instance.template
+    held: dict[str, list[tuple[int, int, int, Pyomo]]] = {machine: [] for machine in block.machines}
+    for (j, _p, _w, k, x, y), variable in block.piece.items():
+        held[k].append((j, x, y, variable))
+    ps_demand, worker_demand = template.ps_demand.tolist(), template.worker_demand.tolist()
+    column = {name: r for r, name in enumerate(template.resources)}
+
+    def terms(machine: str, resource: str) -> list[tuple[float, Pyomo]]:
+        r = column[resource]
+        amounts = ((x * ps_demand[j][r] + y * worker_demand[j][r], item) for j, x, y, item in held[machine])
+        return [(amount, item) for amount, item in amounts if amount]
+
+    add_use(block, block.machines, template.resources, terms)
+
+
+def _add_levels(
+    block: Pyomo, instance: IntervalInstance, data: IntervalData, configurations: dict[Configuration, list[Choice]]
+) -> None:
+    class_of = dict(zip(instance.machines, data.placement.class_of, strict=True))
+    held: dict[tuple[int, int, int, str], list[tuple[tuple[int, int], Pyomo]]] = {}
     for (j, p, w, k, x, y), variable in block.piece.items():
         held.setdefault((j, p, w, k), []).append(((x, y), variable))
 
-    def within(_: Pyomo, j: int, p: int, w: int, k: int, n: int) -> Pyomo:
+    def within(_: Pyomo, j: int, p: int, w: int, k: str, n: int) -> Pyomo:
         """Require a level of at least n for pieces that level n - 1 does not allow; n = 0 is for all pieces."""
         levels = configurations[j, p, w]
-        c = data.placement.class_of[k]
+        c = class_of[k]
         allowed = set(levels[n - 1].pieces[c]) if n else set()
         costly = [variable for piece, variable in held[j, p, w, k] if piece not in allowed]
         if not costly:
@@ -166,6 +197,6 @@ def _add_levels(block: Pyomo, data: IntervalData, configurations: dict[Configura
         return (None, linear([1] * len(costly) + [-1] * len(longer), costly + longer), 0)
 
     block.piece_within_level = Constraint(
-        [(*key, n) for key in held for n in range(len(configurations[key[:3]]))],  # type: ignore[index]
+        [(*key, n) for key in held for n in range(len(configurations[key[:3]]))],
         rule=within,
     )

@@ -1,4 +1,4 @@
-"""Formulation `levels` of `placement`: pieces on classes of equal servers; the optimum is a bound."""
+"""Formulation `levels` of `placement`: pieces on classes of equal machines; the optimum is a bound."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Index = tuple[int, int, int, int, int]
 
 
 class Levels(LevelsFormulation):
-    r"""Pieces on classes of equal servers; the optimum is a bound.
+    r"""Pieces on classes of equal machines; the optimum is a bound.
 
-    Binary z_jl is 1 if job j has the transfer time t_l, u_j if it is paused; integer y_jlcxy counts the servers of
+    Binary z_jl is 1 if job j has the transfer time t_l, u_j if it is paused; integer y_jlcxy counts the machines of
     class c that hold x parameter servers and y workers of job j when its transfer time is t_l.
 
     .. math::
@@ -47,8 +47,9 @@ class Levels(LevelsFormulation):
 
     with f_k(d) = d/C if (k+1) d/C is an integer, else floor((k+1) d/C)/k, a dual feasible function: its sum over
     the pieces of a server is at most 1. Only pieces that fit the class, cost at most t_l and can be completed by such
-    pieces have a variable. Minimise. The model does not know
-    which server of a class holds a piece, so its optimum is a bound, which a packing of the pieces may reach.
+    pieces have a variable. Minimise. The model does not know which machine of a class holds a piece, so its optimum is
+    a bound, which a packing of the pieces may reach. It leaves out required levels, and has no `use` of single
+    machines: it cannot be coupled with other decisions.
 
     Raises
     ------
@@ -90,11 +91,14 @@ class Levels(LevelsFormulation):
     def _read(self, block: Pyomo, instance: PlacementInstance) -> PlacementSolution:
         """Return a placement of the chosen pieces.
 
-        Pieces are packed by best fit, largest first. A job of which a piece fits no server is paused, so the placement
-        may be worse than the objective of the model.
+        Pieces are packed by best fit, largest first. A job of which a piece fits no machine, or whose pieces lie in
+        several nodes of its required level, is paused, so the placement may be worse than the objective of the model.
         """
         held = pack_pieces(PlacementData.of(instance), chosen_pieces(block))
         pieces = [tuple(held.get(j, ())) for j in range(len(instance.jobs))]
+        for j, domain in enumerate(instance.domains):
+            if domain is not None and len({int(domain[k]) for k, _, _ in pieces[j]}) > 1:
+                pieces[j] = ()
         return PlacementSolution(tuple(pieces), paused_reasons(instance, pieces))
 
     def _hint(self, block: Pyomo, instance: PlacementInstance, solution: PlacementSolution) -> None:

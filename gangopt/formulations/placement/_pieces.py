@@ -1,32 +1,34 @@
-"""Formulation `pieces` of `placement`: the piece of each job on each server, and one level per job."""
+"""Formulation `pieces` of `placement`: the piece of each job on each machine, and one level per job."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.environ import Binary, Constraint, RangeSet, Var, value
+from pyomo.environ import Binary, Constraint, RangeSet, Set, Var, value
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.placement._base import LevelsFormulation
 from gangopt.formulations.placement.data import JobData, PlacementData
+from gangopt.formulations.placement.domains import add_inside, capacities_of, hint_inside
 from gangopt.formulations.placement.goal import add_goal_of_levels
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
+from gangopt.formulations.tree import add_use
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
 
 __all__ = ["Pieces", "add_pieces", "all_pieces", "pieces", "read_pieces"]
 
-Index = tuple[int, int, int, int]
-"""Job, server, parameter servers, workers."""
+Index = tuple[int, str, int, int]
+"""Job, machine, parameter servers, workers."""
 
 
 class Pieces(LevelsFormulation):
-    r"""The piece of each job on each server, and one level (transfer time) per job.
+    r"""The piece of each job on each machine, and one level (transfer time) per job.
 
-    Binary y_jkxy is 1 if server k holds x parameter servers and y workers of job j; z_jl if job j has the transfer
+    Binary y_jkxy is 1 if machine k holds x parameter servers and y workers of job j; z_jl if job j has the transfer
     time t_l; u_j if it is paused.
 
     .. math::
@@ -36,7 +38,16 @@ class Pieces(LevelsFormulation):
         \sum_{xy:\ \tau_j(x,y) > t_l} y_{jkxy} \le \sum_{m > l} z_{jm},\quad
         \sum_{jxy} d_j^r(x,y)\,y_{jkxy} \le C_k^r
 
-    with tau_j(x, y) the time of the slowest task of the piece and d_j its demand. Minimise.
+    with tau_j(x, y) the time of the slowest task of the piece and d_j its demand. A job with a required level has a
+    binary v_jd for each node d of that level, with
+
+    .. math::
+        \sum_d v_{jd} = 1 - u_j,\quad \sum_{k \in d,\,xy} x\,y_{jkxy} = p_j v_{jd},\quad
+        \sum_{k \in d,\,xy} y\,y_{jkxy} = w_j v_{jd}
+
+    Minimise. Public components: Var `piece` [job, machine, p, w], Var `level` [job, number], Var `paused` [job], Var
+    `inside` [job, node], Expression `use` [machine, resource], Expression `objective_value`; machines, nodes and
+    resources by label.
 
     Raises
     ------
@@ -50,13 +61,14 @@ class Pieces(LevelsFormulation):
         data = PlacementData.of(instance)
         levels = self._levels_for(data)
         all_times = [[level.time for level in of_job] for of_job in levels]
-        pieces = all_pieces(data, [times[-1] if times else None for times in all_times])
+        pieces = all_pieces(instance, data, [times[-1] if times else None for times in all_times])
         with PauseGC():
-            block.jobs, block.servers = RangeSet(0, len(data.jobs) - 1), RangeSet(0, len(instance.servers) - 1)
+            block.jobs, block.machines = RangeSet(0, len(data.jobs) - 1), Set(initialize=instance.machines)
             block.level = Var([(j, n) for j, times in enumerate(all_times) for n in range(len(times))], domain=Binary)
-            add_pieces(block, data, pieces)
+            add_pieces(block, instance, data, pieces)
             _add_levels(block, data, all_times)
             add_goal_of_levels(block, instance, data, all_times)
+            add_use_of_pieces(block, instance)
 
     def _read(self, block: Pyomo, instance: PlacementInstance) -> PlacementSolution:
         return read_pieces(block, instance)
@@ -66,10 +78,11 @@ class Pieces(LevelsFormulation):
         levels = self._levels_for(data)
         for name in ("piece", "level"):
             getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
+        hint_inside(block, instance, solution)
         for job, pieces in zip(data.jobs, solution.pieces, strict=True):
             block.paused[job.index].set_value(int(not pieces))
-            for piece in pieces:
-                block.piece[job.index, *piece].set_value(1)
+            for k, x, y in pieces:
+                block.piece[job.index, instance.machines[k], x, y].set_value(1)
             if pieces:
                 slowest = max(job.cost(piece[1:]) for piece in pieces)
                 times = [level.time for level in levels[job.index]]
@@ -79,8 +92,8 @@ class Pieces(LevelsFormulation):
 pieces = Pieces()
 
 
-def all_pieces(data: PlacementData, limits: Sequence[float | None]) -> list[Index]:
-    """Return the pieces of all jobs and servers with cost within the limit of the job, none without a limit."""
+def all_pieces(instance: PlacementInstance, data: PlacementData, limits: Sequence[float | None]) -> list[Index]:
+    """Return the pieces of all jobs and machines with cost within the limit of the job, none without a limit."""
     by_class = [
         [
             [piece for piece in job.pieces(item.capacity) if job.cost(piece) <= limit] if limit is not None else []
@@ -90,19 +103,20 @@ def all_pieces(data: PlacementData, limits: Sequence[float | None]) -> list[Inde
     ]
     count = sum(len(row[c]) * len(item.servers) for row in by_class for c, item in enumerate(data.classes))
     require_size("placement pieces", count)
-    return [(j, k, x, y) for j, row in enumerate(by_class) for k, c in enumerate(data.class_of) for x, y in row[c]]
+    names = list(zip(instance.machines, data.class_of, strict=True))
+    return [(j, machine, x, y) for j, row in enumerate(by_class) for machine, c in names for x, y in row[c]]
 
 
-def add_pieces(block: Pyomo, data: PlacementData, pieces: Sequence[Index]) -> None:
+def add_pieces(block: Pyomo, instance: PlacementInstance, data: PlacementData, pieces: Sequence[Index]) -> None:
     """Add the pieces, the paused jobs and the rows that do not depend on levels."""
     block.piece = Var(pieces, domain=Binary)
     block.paused = Var(block.jobs, domain=Binary)
     of_job: dict[int, list[Index]] = {job.index: [] for job in data.jobs}
-    of_server: list[list[Index]] = [[] for _ in data.class_of]
-    of_pair: dict[tuple[int, int], list[Index]] = {}
+    of_machine: dict[str, list[Index]] = {machine: [] for machine in instance.machines}
+    of_pair: dict[tuple[int, str], list[Index]] = {}
     for index in pieces:
         of_job[index[0]].append(index)
-        of_server[index[1]].append(index)
+        of_machine[index[1]].append(index)
         of_pair.setdefault(index[:2], []).append(index)
     piece, paused = block.piece, block.paused
 
@@ -113,18 +127,21 @@ def add_pieces(block: Pyomo, data: PlacementData, pieces: Sequence[Index]) -> No
         )
         return (body, count)
 
-    def capacity(_: Pyomo, k: int, r: int) -> Pyomo:
-        needs = [data.jobs[index[0]].need(index[2:])[r] for index in of_server[k]]
+    rooms = capacities_of(instance, data)
+
+    def machine_capacity(_: Pyomo, machine: str, resource: str) -> Pyomo:
+        at, rows = rooms[resource]
+        needs = [data.jobs[index[0]].need(index[2:])[at] for index in of_machine[machine]]
         if not any(needs):
             return Constraint.Skip
-        variables = [piece[index] for index in of_server[k]]
-        return (None, linear(needs, variables), data.classes[data.class_of[k]].capacity[r])
+        variables = [piece[index] for index in of_machine[machine]]
+        return (None, linear(needs, variables), rows[machine])
 
     block.place_all_parameter_servers = Constraint(
         block.jobs, rule=lambda _, j: all_tasks(data.jobs[j], 0, data.jobs[j].ps)
     )
     block.place_all_workers = Constraint(block.jobs, rule=lambda _, j: all_tasks(data.jobs[j], 1, data.jobs[j].workers))
-    block.one_piece_per_server = Constraint(
+    block.one_piece_per_machine = Constraint(
         list(of_pair),
         rule=lambda _, j, k: (
             None,
@@ -132,15 +149,36 @@ def add_pieces(block: Pyomo, data: PlacementData, pieces: Sequence[Index]) -> No
             1,
         ),
     )
-    block.server_capacity = Constraint(block.servers, range(len(data.resources)), rule=capacity)
+    block.machine_capacity = Constraint(block.machines, list(rooms), rule=machine_capacity)
+    add_inside(
+        block,
+        instance,
+        lambda j: [(index[1], piece[index], index[2], index[3]) for index in of_job[j]],
+    )
+
+
+def add_use_of_pieces(block: Pyomo, instance: PlacementInstance) -> None:
+    """Add the Expression `use` [machine, resource] to a block with the Var `piece`."""
+    of_machine: dict[str, list[tuple[int, int, int, Pyomo]]] = {machine: [] for machine in instance.machines}
+    for (j, machine, x, y), variable in block.piece.items():
+        of_machine[machine].append((j, x, y, variable))
+    ps_demand, worker_demand = instance.ps_demand.tolist(), instance.worker_demand.tolist()
+    column = {name: r for r, name in enumerate(instance.resources)}
+
+    def terms(machine: str, resource: str) -> list[tuple[float, Pyomo]]:
+        r = column[resource]
+        amounts = ((x * ps_demand[j][r] + y * worker_demand[j][r], item) for j, x, y, item in of_machine[machine])
+        return [(amount, item) for amount, item in amounts if amount]
+
+    add_use(block, block.machines, instance.resources, terms)
 
 
 def _add_levels(block: Pyomo, data: PlacementData, levels: Sequence[Sequence[float]]) -> None:
-    of_pair: dict[tuple[int, int], list[tuple[float, Pyomo]]] = {}
+    of_pair: dict[tuple[int, str], list[tuple[float, Pyomo]]] = {}
     for (j, k, x, y), variable in block.piece.items():
         of_pair.setdefault((j, k), []).append((data.jobs[j].cost((x, y)), variable))
 
-    def within(_: Pyomo, j: int, k: int, n: int) -> Pyomo:
+    def within(_: Pyomo, j: int, k: str, n: int) -> Pyomo:
         costly = [variable for cost, variable in of_pair[j, k] if cost > levels[j][n]]
         if not costly:
             return Constraint.Skip
@@ -162,8 +200,9 @@ def _add_levels(block: Pyomo, data: PlacementData, levels: Sequence[Sequence[flo
 def read_pieces(block: Pyomo, instance: PlacementInstance) -> PlacementSolution:
     """Return the placement given by the values of `piece` on a block."""
     pieces: list[list[tuple[int, int, int]]] = [[] for _ in instance.jobs]
+    index = instance.cluster.machine_index
     for (j, k, x, y), variable in block.piece.items():
         if round(value(variable)) == 1:
-            pieces[j].append((k, x, y))
+            pieces[j].append((index[k], x, y))
     held = [tuple(items) for items in pieces]
     return PlacementSolution(tuple(held), paused_reasons(instance, held))

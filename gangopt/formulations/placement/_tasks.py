@@ -1,4 +1,4 @@
-"""Formulation `tasks` of `placement`: numbers of tasks for each server and job, with big-M transfer rows."""
+"""Formulation `tasks` of `placement`: numbers of tasks for each machine and job, with big-M transfer rows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pyomo.environ import (
     NonNegativeIntegers,
     NonNegativeReals,
     RangeSet,
+    Set,
     Var,
     value,
 )
@@ -20,8 +21,10 @@ from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import require_time
 from gangopt.formulations.placement._base import PlacementFormulation
 from gangopt.formulations.placement.data import JobData, PlacementData, levels_of
+from gangopt.formulations.placement.domains import add_inside, capacities_of, hint_inside
 from gangopt.formulations.placement.goal import add_goal
 from gangopt.formulations.size import require_size
+from gangopt.formulations.tree import add_use
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
@@ -42,7 +45,7 @@ class BigM(NamedTuple):
 def transfer_big_m(job: JobData, least: float, kind: str) -> BigM:
     """Return the constant that deactivates a transfer row.
 
-    With no task of the kind on a server, the row reads t >= full - M, where full is the transfer time with all tasks
+    With no task of the kind on a machine, the row reads t >= full - M, where full is the transfer time with all tasks
     of the other kind elsewhere. As t >= least holds anyway, M = full - least is enough.
 
     Parameters
@@ -50,7 +53,7 @@ def transfer_big_m(job: JobData, least: float, kind: str) -> BigM:
     job : JobData
         The job.
     least : float
-        Least transfer time in seconds of the job on empty servers.
+        Least transfer time in seconds of the job on empty machines.
     kind : str
         `parameter_server` or `worker`.
 
@@ -65,7 +68,7 @@ def transfer_big_m(job: JobData, least: float, kind: str) -> BigM:
 
 
 class Tasks(PlacementFormulation):
-    r"""Numbers of tasks of every job on every server, with big-M rows for the transfer times.
+    r"""Numbers of tasks of every job on every machine, with big-M rows for the transfer times.
 
     .. math::
         \sum_k p_{jk} = p_j z_j,\quad \sum_k w_{jk} = w_j z_j,\quad
@@ -73,7 +76,10 @@ class Tasks(PlacementFormulation):
         t_j \ge \frac{S_j}{p_j B_j} (w_j z_j - w_{jk}) - M_j (1 - h^p_{jk}),\quad
         t_j \ge \frac{S_j}{p_j b_j} (p_j z_j - p_{jk}) - M'_j (1 - h^w_{jk}),\quad t_j \ge t^{min}_j z_j
 
-    with h = 1 where the server has a parameter server, or a worker, of the job. Minimise.
+    with h = 1 where the machine has a parameter server, or a worker, of the job. Jobs with a required level have rows
+    as in `Pieces`. Minimise. Public components: Vars `parameter_servers_on` and `workers_on` [job, machine], Vars
+    `placed`, `paused` and `transfer_time` [job], Var `inside` [job, node], Expression `use` [machine, resource],
+    Expression `objective_value`; machines, nodes and resources by label.
 
     Raises
     ------
@@ -88,12 +94,12 @@ class Tasks(PlacementFormulation):
     name = "tasks"
 
     def _fill(self, block: Pyomo, instance: PlacementInstance) -> None:
-        J, K = len(instance.jobs), len(instance.servers)
+        J, K = len(instance.jobs), len(instance.machines)
         require_size("placement tasks", 4 * J * K + 3 * J)
         data = PlacementData.of(instance)
         least = []
-        block.jobs, block.servers = RangeSet(0, J - 1), RangeSet(0, K - 1)
-        pairs = (block.jobs, block.servers)
+        block.jobs, block.machines = RangeSet(0, J - 1), Set(initialize=instance.machines)
+        pairs = (block.jobs, block.machines)
         with PauseGC():
             block.parameter_servers_on = Var(
                 *pairs, domain=NonNegativeIntegers, bounds=lambda _b, j, _k: (0, data.jobs[j].ps)
@@ -114,16 +120,17 @@ class Tasks(PlacementFormulation):
                 least.append(levels[0].time if levels else 0.0)
                 if not levels:
                     block.placed[job.index].setub(0)
-            _add_counting(block, data)
-            _add_transfer(block, data, least)
+            _add_counting(block, instance, data)
+            _add_transfer(block, instance, data, least)
             _add_goal(block, instance, data)
+            _add_use(block, instance)
 
     def _read(self, block: Pyomo, instance: PlacementInstance) -> PlacementSolution:
         pieces = []
         for j in range(len(instance.jobs)):
             counts = (
-                (k, round(value(block.parameter_servers_on[j, k])), round(value(block.workers_on[j, k])))
-                for k in range(len(instance.servers))
+                (k, round(value(block.parameter_servers_on[j, label])), round(value(block.workers_on[j, label])))
+                for k, label in enumerate(instance.machines)
             )
             placed = round(value(block.placed[j])) == 1
             pieces.append(tuple(item for item in counts if item[1] + item[2]) if placed else ())
@@ -132,9 +139,11 @@ class Tasks(PlacementFormulation):
     def _hint(self, block: Pyomo, instance: PlacementInstance, solution: PlacementSolution) -> None:
         for name in ("parameter_servers_on", "workers_on", "has_parameter_server", "has_worker"):
             getattr(block, name).set_values(dict.fromkeys(getattr(block, name), 0))
+        hint_inside(block, instance, solution)
         for job in PlacementData.of(instance).jobs:
             j, pieces = job.index, solution.pieces[job.index]
-            for k, ps, workers in pieces:
+            for at, ps, workers in pieces:
+                k = instance.machines[at]
                 block.parameter_servers_on[j, k].set_value(ps)
                 block.workers_on[j, k].set_value(workers)
                 block.has_parameter_server[j, k].set_value(int(ps > 0 or job.hosts))
@@ -147,28 +156,52 @@ class Tasks(PlacementFormulation):
 tasks = Tasks()
 
 
-def _add_counting(block: Pyomo, data: PlacementData) -> None:
+def _add_counting(block: Pyomo, instance: PlacementInstance, data: PlacementData) -> None:
     jobs = data.jobs
 
     def place_all_parameter_servers(b: Pyomo, j: int) -> Pyomo:
-        return sum(b.parameter_servers_on[j, k] for k in b.servers) == jobs[j].ps * b.placed[j]
+        return sum(b.parameter_servers_on[j, k] for k in b.machines) == jobs[j].ps * b.placed[j]
 
     block.place_all_parameter_servers = Constraint(block.jobs, rule=place_all_parameter_servers)
 
     def place_all_workers(b: Pyomo, j: int) -> Pyomo:
-        return sum(b.workers_on[j, k] for k in b.servers) == jobs[j].workers * b.placed[j]
+        return sum(b.workers_on[j, k] for k in b.machines) == jobs[j].workers * b.placed[j]
 
     block.place_all_workers = Constraint(block.jobs, rule=place_all_workers)
 
-    def server_capacity(b: Pyomo, k: int, r: int) -> Pyomo:
+    rooms = capacities_of(instance, data)
+
+    def machine_capacity(b: Pyomo, k: str, resource: str) -> Pyomo:
         require_time()
+        at, rows = rooms[resource]
         used = sum(
-            job.ps_need[r] * b.parameter_servers_on[job.index, k] + job.worker_need[r] * b.workers_on[job.index, k]
+            job.ps_need[at] * b.parameter_servers_on[job.index, k] + job.worker_need[at] * b.workers_on[job.index, k]
             for job in jobs
         )
-        return used <= data.classes[data.class_of[k]].capacity[r]
+        return used <= rows[k]
 
-    block.server_capacity = Constraint(block.servers, range(len(data.resources)), rule=server_capacity)
+    block.machine_capacity = Constraint(block.machines, list(rooms), rule=machine_capacity)
+    add_inside(
+        block,
+        instance,
+        lambda j: [
+            term
+            for k in block.machines
+            for term in ((k, block.parameter_servers_on[j, k], 1, 0), (k, block.workers_on[j, k], 0, 1))
+        ],
+    )
+
+
+def _add_use(block: Pyomo, instance: PlacementInstance) -> None:
+    ps_demand, worker_demand = instance.ps_demand.tolist(), instance.worker_demand.tolist()
+    column = {name: r for r, name in enumerate(instance.resources)}
+
+    def terms(machine: str, resource: str) -> list[tuple[float, Pyomo]]:
+        r = column[resource]
+        pairs = ((ps_demand, block.parameter_servers_on), (worker_demand, block.workers_on))
+        return [(demand[j][r], on[j, machine]) for demand, on in pairs for j in block.jobs if demand[j][r]]
+
+    add_use(block, block.machines, instance.resources, terms)
 
 
 def _add_goal(block: Pyomo, instance: PlacementInstance, data: PlacementData) -> None:
@@ -181,7 +214,7 @@ def _add_goal(block: Pyomo, instance: PlacementInstance, data: PlacementData) ->
 
 
 def _most_on(data: PlacementData) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the largest numbers of parameter servers and workers of a job on a server of a class."""
+    """Return the largest numbers of parameter servers and workers of a job on a machine of a class."""
     most = {}
     for job in data.jobs:
         for c, item in enumerate(data.classes):
@@ -196,39 +229,40 @@ def _row_scale(job: JobData) -> float:
     return float(2.0 ** round(math.log2(LARGEST_TERM / longest)))
 
 
-def _add_transfer(block: Pyomo, data: PlacementData, least: list[float]) -> None:
+def _add_transfer(block: Pyomo, instance: PlacementInstance, data: PlacementData, least: list[float]) -> None:
+    class_of = dict(zip(instance.machines, data.class_of, strict=True))
     jobs, most = data.jobs, _most_on(data)
     scale = [_row_scale(job) for job in jobs]
 
-    def parameter_server_present(b: Pyomo, j: int, k: int) -> Pyomo:
+    def parameter_server_present(b: Pyomo, j: int, k: str) -> Pyomo:
         require_time()
-        return b.parameter_servers_on[j, k] <= most[j, data.class_of[k]][0] * b.has_parameter_server[j, k]
+        return b.parameter_servers_on[j, k] <= most[j, class_of[k]][0] * b.has_parameter_server[j, k]
 
-    block.parameter_server_present = Constraint(block.jobs, block.servers, rule=parameter_server_present)
+    block.parameter_server_present = Constraint(block.jobs, block.machines, rule=parameter_server_present)
 
-    def worker_present(b: Pyomo, j: int, k: int) -> Pyomo:
+    def worker_present(b: Pyomo, j: int, k: str) -> Pyomo:
         require_time()
-        return b.workers_on[j, k] <= most[j, data.class_of[k]][1] * b.has_worker[j, k]
+        return b.workers_on[j, k] <= most[j, class_of[k]][1] * b.has_worker[j, k]
 
-    block.worker_present = Constraint(block.jobs, block.servers, rule=worker_present)
+    block.worker_present = Constraint(block.jobs, block.machines, rule=worker_present)
 
-    def parameter_server_transfer(b: Pyomo, j: int, k: int) -> Pyomo:
+    def parameter_server_transfer(b: Pyomo, j: int, k: str) -> Pyomo:
         require_time()
         job = jobs[j]
         away = job.workers * b.placed[j] - b.workers_on[j, k]
         off = transfer_big_m(job, least[j], "parameter_server").value * (1 - b.has_parameter_server[j, k])
         return scale[j] * b.transfer_time[j] >= scale[j] * (job.size / (job.ps * job.ps_bandwidth) * away - off)
 
-    block.parameter_server_transfer = Constraint(block.jobs, block.servers, rule=parameter_server_transfer)
+    block.parameter_server_transfer = Constraint(block.jobs, block.machines, rule=parameter_server_transfer)
 
-    def worker_transfer(b: Pyomo, j: int, k: int) -> Pyomo:
+    def worker_transfer(b: Pyomo, j: int, k: str) -> Pyomo:
         require_time()
         job = jobs[j]
         away = job.ps * b.placed[j] - b.parameter_servers_on[j, k]
         off = transfer_big_m(job, least[j], "worker").value * (1 - b.has_worker[j, k])
         return scale[j] * b.transfer_time[j] >= scale[j] * (job.size / (job.ps * job.worker_bandwidth) * away - off)
 
-    block.worker_transfer = Constraint(block.jobs, block.servers, rule=worker_transfer)
+    block.worker_transfer = Constraint(block.jobs, block.machines, rule=worker_transfer)
 
     def least_transfer_time(b: Pyomo, j: int) -> Pyomo:
         return scale[j] * b.transfer_time[j] >= scale[j] * least[j] * b.placed[j]
@@ -237,7 +271,7 @@ def _add_transfer(block: Pyomo, data: PlacementData, least: list[float]) -> None
 
     if jobs[0].hosts:
 
-        def hosts_charged_alike(b: Pyomo, j: int, k: int) -> Pyomo:
+        def hosts_charged_alike(b: Pyomo, j: int, k: str) -> Pyomo:
             return b.has_parameter_server[j, k] == b.has_worker[j, k]
 
-        block.hosts_charged_alike = Constraint(block.jobs, block.servers, rule=hosts_charged_alike)
+        block.hosts_charged_alike = Constraint(block.jobs, block.machines, rule=hosts_charged_alike)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pyomo.common.gc_manager import PauseGC
-from pyomo.environ import ConcreteModel, Objective, RangeSet, minimize
+from pyomo.environ import ConcreteModel, Objective, RangeSet, Set, minimize
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.placement._pieces import add_pieces, all_pieces, read_pieces
@@ -25,16 +25,16 @@ def fixed_levels_model(instance: PlacementInstance, limits: Mapping[int, float])
     Parameters
     ----------
     instance : PlacementInstance
-        Servers and jobs.
+        Machines and jobs.
     limits : mapping of int to float
         Longest transfer time in seconds by index of the job; a job without one is paused.
     """
     model = ConcreteModel(name="placement_fixed_levels")
     data = PlacementData.of(instance)
-    pieces = all_pieces(data, [limits.get(job.index) for job in data.jobs])
+    pieces = all_pieces(instance, data, [limits.get(job.index) for job in data.jobs])
     with PauseGC():
-        model.jobs, model.servers = RangeSet(0, len(data.jobs) - 1), RangeSet(0, len(instance.servers) - 1)
-        add_pieces(model, data, pieces)
+        model.jobs, model.machines = RangeSet(0, len(data.jobs) - 1), Set(initialize=instance.machines)
+        add_pieces(model, instance, data, pieces)
         model.objective = Objective(expr=sum_of(list(model.paused.values())), sense=minimize)
     return model
 

@@ -1,8 +1,8 @@
-"""Files of the problem `interval`: servers and jobs, and an allocation with its placement."""
+"""Files of the problem `interval`: a cluster and jobs, and an allocation with its placement."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -12,10 +12,17 @@ from gangopt.base.document import LARGEST, InstanceDocument, Label, Part, Positi
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation import document as allocation_files
 from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument, Job
+from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.interval.instance import INTERVAL, IntervalInstance, IntervalSolution
+from gangopt.instances.on_cluster_files import (
+    OnClusterDocument,
+    RequirementDocument,
+    requirement_content,
+    requirement_of,
+)
 from gangopt.instances.placement.document import PlacementSolutionDocument, ServerDocument, row_of
 
-__all__ = ["IntervalDocument", "IntervalSolutionDocument"]
+__all__ = ["IntervalDocument", "IntervalDocumentV1", "IntervalSolutionDocument"]
 
 
 class ResourceDocument(Part):
@@ -33,11 +40,19 @@ class IntervalJob(Job):
     worker_bandwidth: Positive = Field(description="bandwidth of one worker, in MB/s")
 
 
+class BoundIntervalJob(IntervalJob):
+    """One job, and where its tasks may lie."""
+
+    requirement: RequirementDocument | None = Field(
+        default=None, description="where all tasks of the job may lie; null for anywhere"
+    )
+
+
 _NETWORK = ("size", "ps_bandwidth", "worker_bandwidth")
 
 
-class IntervalDocument(InstanceDocument):
-    """Servers, and jobs whose numbers of tasks and placements are to be decided."""
+class IntervalDocumentV1(InstanceDocument):
+    """Servers, and jobs whose numbers of tasks and placements are to be decided; version 1 of the file format."""
 
     noun: Literal["interval"]
     interval: Positive = Field(default=INTERVAL, description="seconds until the next decision")
@@ -70,52 +85,73 @@ class IntervalDocument(InstanceDocument):
             if amount <= 0:
                 raise InputError(f"servers: no server has any {name}; remove the resource or give a capacity > 0")
             number(f"servers: total capacity of {name}", amount, 0, LARGEST)
-        jobs = AllocationDocument(
-            noun="allocation",
-            version=1,
-            name=self.name,
-            resources=[
-                allocation_files.Resource(name=item.name, unit=item.unit, capacity=amount)
-                for item, amount in zip(self.resources, total.tolist(), strict=True)
-            ],
-            jobs=[Job(**job.model_dump(exclude=set(_NETWORK))) for job in self.jobs],
-            tables=self.tables,
-        ).to_instance()
-        return IntervalInstance(
-            name=self.name,
-            description=self.description,
-            source=self.source,
-            allocation=jobs,
-            servers=tuple(item.label for item in self.servers),
-            capacity=capacity,
-            interval=self.interval,
-            charge=self.charge,
-            size=np.array([job.size for job in self.jobs]),
-            ps_bandwidth=np.array([job.ps_bandwidth for job in self.jobs]),
-            worker_bandwidth=np.array([job.worker_bandwidth for job in self.jobs]),
+        return IntervalInstance.from_machines(
+            _allocation_of(self, names, total.tolist()),
+            tuple(item.label for item in self.servers),
+            capacity,
+            **_fields_of(self),
         )
+
+    @classmethod
+    def from_instance(cls, instance: IntervalInstance) -> Self:
+        """Refuse: files of version 1 are only read."""
+        raise NotImplementedError("files of version 1 are only read")
+
+
+class IntervalDocument(OnClusterDocument):
+    """A cluster, and jobs whose numbers of tasks and placements are to be decided."""
+
+    noun: Literal["interval"]
+    interval: Positive = Field(default=INTERVAL, description="seconds until the next decision")
+    charge: Literal["tasks", "hosts"] = Field(
+        default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
+    )
+    resources: Annotated[list[ResourceDocument], Field(min_length=1)] = Field(
+        description="resources of the cluster that count"
+    )
+    jobs: Annotated[list[BoundIntervalJob], Field(min_length=1)] = Field(description="jobs")
+    tables: dict[Label, list[list[Positive | None]]] = Field(
+        default={},
+        description="measured speeds, steps/s, with a row per number of parameter servers and a column per number of "
+        "workers; null: not measured",
+    )
+
+    def to_instance(self) -> IntervalInstance:
+        """Return the instance that the file describes.
+
+        Raises
+        ------
+        InputError
+            If nothing of a resource is free on the cluster, or a job is invalid.
+        """
+        place = self.topology()
+        cluster, state = place["cluster"], place["state"]
+        names = [item.name for item in self.resources]
+        free = dict(zip(cluster.resources, state.free_capacities.sum(axis=0).tolist(), strict=True))
+        for name in names:
+            if free.get(name, 0) <= 0:
+                raise InputError(f"resources: nothing of {name} is free on the cluster; remove it from the resources")
+        jobs = _allocation_of(self, names, [free[name] for name in names])
+        requirements = tuple(requirement_of(item.requirement) for item in self.jobs)
+        return IntervalInstance.on_cluster(jobs, cluster, state, requirements=requirements, **_fields_of(self))
 
     @classmethod
     def from_instance(cls, instance: IntervalInstance) -> Self:
         """Return the file content of an instance."""
         jobs = AllocationDocument.from_instance(instance.allocation)
-        names = instance.allocation.resources
         return cls(
+            **cls.topology_content(instance),
             noun="interval",
-            version=1,
             name=instance.name,
             description=instance.description,
             source=instance.source,
             interval=float(instance.interval),
             charge=instance.charge,
             resources=[ResourceDocument(name=item.name, unit=item.unit) for item in jobs.resources],
-            servers=[
-                ServerDocument(label=label, capacity=dict(zip(names, row, strict=True)))
-                for label, row in zip(instance.servers, instance.capacity.tolist(), strict=True)
-            ],
             jobs=[
-                IntervalJob(
+                BoundIntervalJob(
                     **job.model_dump(),
+                    requirement=requirement_content(instance.requirements[j]),
                     size=float(instance.size[j]),
                     ps_bandwidth=float(instance.ps_bandwidth[j]),
                     worker_bandwidth=float(instance.worker_bandwidth[j]),
@@ -124,6 +160,34 @@ class IntervalDocument(InstanceDocument):
             ],
             tables=jobs.tables,
         )
+
+
+def _allocation_of(
+    document: IntervalDocument | IntervalDocumentV1, names: list[str], total: list[float]
+) -> AllocationInstance:
+    units = {item.name: item.unit for item in document.resources}
+    return AllocationDocument(
+        noun="allocation",
+        version=1,
+        name=document.name,
+        resources=[
+            allocation_files.Resource(name=name, unit=units[name], capacity=amount)
+            for name, amount in zip(names, total, strict=True)
+        ],
+        jobs=[Job(**job.model_dump(exclude={*_NETWORK, "requirement"})) for job in document.jobs],
+        tables=document.tables,
+    ).to_instance()
+
+
+def _fields_of(document: IntervalDocument | IntervalDocumentV1) -> dict[str, Any]:
+    return {
+        "name": document.name,
+        "description": document.description,
+        "source": document.source,
+        "interval": document.interval,
+        "charge": document.charge,
+        **{field: np.array([getattr(job, field) for job in document.jobs]) for field in _NETWORK},
+    }
 
 
 class IntervalSolutionDocument(SolutionDocument):

@@ -13,7 +13,9 @@ from gangopt.instances.allocation.generate import NODE, SERVER
 from gangopt.instances.allocation.instance import AllocationInstance
 from gangopt.instances.allocation.testbed import optimus_testbed as allocation_testbed
 from gangopt.instances.interval.instance import IntervalInstance
-from gangopt.instances.placement.generate import CPU_SERVER, GIGABIT, GPU_SERVER, MB_A_MILLION, PARAMETERS
+from gangopt.instances.on_cluster import cluster_and_state
+from gangopt.instances.placement.generate import CPU_SERVER, GIGABIT, MB_A_MILLION, PARAMETERS, testbed_servers
+from gangopt.topology import Cluster, MachineGroup, State
 
 __all__ = ["optimus_testbed", "random"]
 
@@ -51,9 +53,11 @@ def random(
     max_tasks: int = 20,
     tasks: Literal["gpu", "cpu"] = "gpu",
     mode: Literal["async", "sync", "mixed"] = "mixed",
+    cluster: str | Cluster = "",
+    state: State | None = None,
     seed: int = 0,
 ) -> IntervalInstance:
-    """Return random jobs of three model types on equal servers.
+    """Return random jobs of three model types on equal servers, or on a cluster.
 
     The jobs are those of `allocation/random` with as many nodes; every model has the size of its type, and every task
     has a bandwidth of 125 MB/s.
@@ -63,7 +67,7 @@ def random(
     jobs : int, optional
         Number of jobs.
     servers : int or None, optional
-        Number of servers; default: two per job.
+        Number of servers; default: two per job. Without effect if there is a cluster.
     max_tasks : int, optional
         Largest number of workers and of parameter servers of a job.
     tasks : {'gpu', 'cpu'}, optional
@@ -71,6 +75,11 @@ def random(
         cores, and servers have 16 cores and 80 GB.
     mode : {'async', 'sync', 'mixed'}, optional
         `async`, `sync`, or `mixed`, which draws one of both for each job.
+    cluster : str or Cluster, optional
+        Name or path of a cluster with cores and memory (and GPUs, if tasks take them), or the cluster itself; empty
+        for the servers above.
+    state : State or None, optional
+        State of the cluster; None if all is free.
     seed : int, optional
         Seed of the random number generator.
 
@@ -86,22 +95,31 @@ def random(
     servers = 2 * jobs if servers is None else servers
     integer("interval/random: servers", servers, 1, MAX_SERVERS)
     integer("interval/random: max_tasks", max_tasks, 1, MAX_TASKS)
-    shared = allocations.random(jobs=jobs, nodes=servers, max_tasks=max_tasks, mode=mode, seed=seed)
+    place, held = (_equal_servers(servers, tasks), state) if cluster == "" else cluster_and_state(cluster, state)
+    machines = len(place.machines)
+    shared = allocations.random(jobs=jobs, nodes=machines, max_tasks=max_tasks, mode=mode, seed=seed)
     kind = (shared.ps_demand[:, None, :] == SERVER).all(axis=2).argmax(axis=1)
     if tasks == "cpu":
         shared = _without_gpus(shared)
     bandwidth = np.full(jobs, GIGABIT)
-    return IntervalInstance.on_servers(
+    where = f"{servers} equal servers" if cluster == "" else f"{machines} machines of {place.name or 'a cluster'}"
+    return IntervalInstance.on_cluster(
         shared,
-        tuple(f"server-{k}" for k in range(servers)),
-        np.tile(NODE if tasks == "gpu" else CPU_SERVER[:2], (servers, 1)),
+        place,
+        held,
         name="interval/random",
-        description=f"{jobs} {mode} jobs of three model types on {servers} equal servers, workers on {tasks}",
+        description=f"{jobs} {mode} jobs of three model types on {where}, workers on {tasks}",
         source=f"{shared.source}; model sizes: public trace of DL2; 125 MB/s (1 GbE) for every task",
         size=SIZE[kind],
         ps_bandwidth=bandwidth,
         worker_bandwidth=bandwidth,
     )
+
+
+def _equal_servers(count: int, tasks: str) -> Cluster:
+    cpu, memory, gpus = NODE if tasks == "gpu" else (*CPU_SERVER[:2], 0)
+    group = MachineGroup(count, int(gpus), capacities={"cpu": cpu, "memory": memory}, name="server-")
+    return Cluster.from_groups([group])
 
 
 def _without_gpus(shared: AllocationInstance) -> AllocationInstance:
@@ -149,10 +167,10 @@ def optimus_testbed(jobs: int = 9, cpu_servers: int = 7, gpu_servers: int = 6, s
     chosen = [int(models[i % len(MODELS)]) for i in range(jobs)]
     shared = _copies(chosen, rng.uniform(LEAST_LEFT, 1.0, jobs))
     bandwidth = np.full(jobs, GIGABIT)
-    return IntervalInstance.on_servers(
+    return IntervalInstance.on_cluster(
         shared,
-        tuple([f"cpu-{k}" for k in range(cpu_servers)] + [f"gpu-{k}" for k in range(gpu_servers)]),
-        np.array([CPU_SERVER] * cpu_servers + [GPU_SERVER] * gpu_servers),
+        testbed_servers(cpu_servers, gpu_servers),
+        None,
         name="interval/testbed",
         description=f"{jobs} jobs of the nine models at random progress on {cpu_servers} + {gpu_servers} servers",
         source=(

@@ -1,4 +1,4 @@
-"""Problem `interval`: numbers of tasks of each job and the servers that host them, for one scheduling interval."""
+"""Problem `interval`: numbers of tasks of each job and the machines that host them, for one scheduling interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from gangopt.base import checks
-from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.contract import Score, Violation
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
@@ -21,9 +21,11 @@ from gangopt.instances.interval.times import (
     full_transfer,
     smallest_configurations,
 )
+from gangopt.instances.on_cluster import ClusterInstance, cluster_of_machines
 from gangopt.instances.placement.counting import most_jobs_by_counting
-from gangopt.instances.placement.instance import MAX_TASKS, TRANSFERS_PER_STEP, PlacementInstance
+from gangopt.instances.placement.instance import MAX_AMOUNT, MAX_TASKS, TRANSFERS_PER_STEP, PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
+from gangopt.topology import Cluster, Requirement, State, Use
 
 __all__ = ["INTERVAL", "IntervalInstance", "IntervalSolution"]
 
@@ -38,14 +40,14 @@ LEAST_WEIGHT = 1e-9
 
 @dataclass(frozen=True)
 class IntervalSolution:
-    """Tasks of every job and their servers, in the order of the instance.
+    """Tasks of every job and their machines, in the order of the instance.
 
     Attributes
     ----------
     allocation : AllocationSolution
         Tasks of every job; a paused job runs none of them in this interval.
     placement : PlacementSolution
-        Pieces of every job on the servers, or the reason why it is paused.
+        Pieces of every job on the machines, or the reason why it is paused.
 
     Raises
     ------
@@ -64,13 +66,13 @@ class IntervalSolution:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class IntervalInstance(Instance):
-    r"""Jobs with a known speed, and servers with capacities.
+class IntervalInstance(ClusterInstance):
+    r"""Jobs with a known speed, and the machines of a cluster with what is free on them.
 
-    Job j gets p_j parameter servers and w_j workers, and server k hosts p_jk and w_jk of them. If no two tasks share a
-    server, the job takes :math:`Q_j / f_j(p_j, w_j)` seconds, the fitted time that an allocator assumes, of which
+    Job j gets p_j parameter servers and w_j workers, and machine k hosts p_jk and w_jk of them. If no two tasks share a
+    machine, the job takes :math:`Q_j / f_j(p_j, w_j)` seconds, the fitted time that an allocator assumes, of which
     :math:`c_j(p, w)`, its term in w/p, are transfers. A placement scales the transfers by the ratio of its transfer
-    time t_j (problem `placement`) to the transfer time without any shared server:
+    time t_j (problem `placement`) to the transfer time without any shared machine:
 
     .. math::
         T_j = \frac{Q_j}{f_j(p_j, w_j)} - c_j \left(1 - \frac{t_j}{\hat t_j}\right), \qquad
@@ -82,11 +84,13 @@ class IntervalInstance(Instance):
     Attributes
     ----------
     allocation : AllocationInstance
-        Jobs, with the total capacities of the servers.
-    servers : tuple of str
-        Unique labels of the K servers.
-    capacity : ndarray of float
-        Capacity of every server, in the resource's unit, 0 to 1e9, shape (K, R).
+        Jobs, with the total free amounts of the machines.
+    cluster : Cluster
+        The cluster, with K machines.
+    state : State
+        What is held on it already; None for nothing.
+    requirements : tuple of Requirement
+        Where the tasks of each job may lie; None for anywhere.
     size : ndarray of float
         Size S_j of the model's parameters, MB, shape (J,).
     ps_bandwidth : ndarray of float
@@ -98,13 +102,13 @@ class IntervalInstance(Instance):
     charge : {'tasks', 'hosts'}
         Transfers of existing tasks (`tasks`), or both terms on every host of a job (`hosts`).
     template : PlacementInstance
-        Placement of every job's smallest configuration, which holds servers and demands.
+        Placement of every job's smallest configuration, which holds machines and demands.
 
     Raises
     ------
     InputError
         If a number is out of range, a shape does not match, a label is not unique, a job may have more than 1,000
-        tasks of a kind, or the capacities of `allocation` differ from the totals of the servers.
+        tasks of a kind, or the capacities of `allocation` differ from the totals of the machines.
 
     References
     ----------
@@ -112,17 +116,13 @@ class IntervalInstance(Instance):
     """
 
     noun: ClassVar[str] = "interval"
-    name: str
-    description: str = ""
-    source: str = ""
     allocation: AllocationInstance
-    servers: tuple[str, ...]
-    capacity: Floats
     size: Floats
     ps_bandwidth: Floats
     worker_bandwidth: Floats
     interval: float = INTERVAL
     charge: Literal["tasks", "hosts"] = "tasks"
+    requirements: tuple[Requirement, ...] = None  # type: ignore[assignment]  # replaced at construction
     template: PlacementInstance = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -135,10 +135,14 @@ class IntervalInstance(Instance):
                 j = int(most.argmax())
                 checks.integer(f"{name}[{j}]", most[j], 1, MAX_TASKS)
         template = self._placed(self.smallest.ps, self.smallest.workers)
-        for name in ("servers", "capacity", "size", "ps_bandwidth", "worker_bandwidth"):
+        for name in ("state", "requirements", "size", "ps_bandwidth", "worker_bandwidth"):
             object.__setattr__(self, name, getattr(template, name))
         object.__setattr__(self, "template", template)
-        total = self.capacity.sum(axis=0)
+        if template.has_domains:
+            raise InputError(
+                "interval: requirements must not have a level (GPU types, labels and taints are supported)"
+            )
+        total = template.capacity.sum(axis=0)
         wrong = np.abs(total - same.capacity) > CAPACITY_SUM_TOLERANCE * same.capacity
         if wrong.any():
             r = int(wrong.argmax())
@@ -149,32 +153,82 @@ class IntervalInstance(Instance):
         self._freeze()
 
     @classmethod
-    def on_servers(
-        cls,
-        allocation: AllocationInstance,
-        servers: tuple[str, ...],
-        capacity: Floats,
-        **fields: Any,
-    ) -> Self:
-        """Return the jobs of an allocation on servers, with the capacities of these.
+    def on_cluster(cls, allocation: AllocationInstance, cluster: Cluster, state: State | None, **fields: Any) -> Self:
+        """Return the jobs of an allocation on a cluster, with what is free on it.
 
         Parameters
         ----------
         allocation : AllocationInstance
             Jobs; the capacities are replaced.
-        servers : tuple of str
-            Labels of the servers.
-        capacity : ndarray of float
-            Capacity of every server, shape (K, R).
+        cluster : Cluster
+            The cluster, which has the resources of the allocation.
+        state : State or None
+            Its state; None if all is free.
+        **fields : object
+            The other fields of the class.
+
+        Raises
+        ------
+        InputError
+            If the cluster lacks a resource, or a field is invalid.
+        """
+        held = State(cluster) if state is None else state
+        for name in allocation.resources:
+            if name not in cluster.resources:
+                raise InputError(
+                    f"resources: unknown resource {name!r}; the cluster has {', '.join(cluster.resources)}"
+                )
+        columns = [cluster.resources.index(name) for name in allocation.resources]
+        total = dataclasses.replace(allocation, capacity=held.free_capacities[:, columns].sum(axis=0))
+        return cls(allocation=total, cluster=cluster, state=held, **fields)
+
+    @classmethod
+    def from_machines(
+        cls, allocation: AllocationInstance, machines: tuple[str, ...], capacity: Any, **fields: Any
+    ) -> Self:
+        """Return the jobs of an allocation on listed machines, which the cluster orders by label.
+
+        Parameters
+        ----------
+        allocation : AllocationInstance
+            Jobs; the capacities are replaced.
+        machines : tuple of str
+            Unique labels of the machines.
+        capacity : array_like of float
+            Capacity of each machine, shape (K, R); that of ``gpu`` must be an integer.
         **fields : object
             The other fields of the class.
         """
-        rows = np.array(capacity, dtype=np.float64)
         R = len(allocation.resources)
+        rows = np.array(capacity, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != R:
-            raise InputError(f"capacity must have shape (servers, {R}) (got {rows.shape})")
-        total = dataclasses.replace(allocation, capacity=rows.sum(axis=0))
-        return cls(allocation=total, servers=servers, capacity=rows, **fields)
+            raise InputError(f"capacity must have shape (machines, {R}) (got {rows.shape})")
+        rows = checks.numbers("capacity", rows, rows.shape, high=MAX_AMOUNT)
+        labels = checks.labels("machines", machines)
+        if len(labels) != len(rows):
+            raise InputError(f"capacity must have one row for each of the {len(labels)} machines (got {len(rows)})")
+        amounts = [dict(zip(allocation.resources, row, strict=True)) for row in rows.tolist()]
+        return cls.on_cluster(allocation, cluster_of_machines(labels, amounts)[0], None, **fields)
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """Labels of the K machines."""
+        return self.cluster.machines
+
+    @property
+    def capacity(self) -> Floats:
+        """Free amount of each resource on each machine, in the resource's unit, shape (K, R)."""
+        return self.template.capacity
+
+    def uses(self, solution: IntervalSolution) -> tuple[Use, ...]:
+        """Return what each job uses on each machine that hosts it.
+
+        Parameters
+        ----------
+        solution : IntervalSolution
+            A feasible solution.
+        """
+        return self.template.uses(solution.placement)
 
     def _placed(self, ps: Any, workers: Any, **fields: Any) -> PlacementInstance:
         jobs = self.allocation
@@ -182,8 +236,9 @@ class IntervalInstance(Instance):
             name=self.name,
             resources=jobs.resources,
             units=jobs.units,
-            servers=self.servers,
-            capacity=self.capacity,
+            cluster=self.cluster,
+            state=self.state,
+            requirements=self.requirements,
             jobs=jobs.jobs,
             parameter_servers=ps,
             workers=workers,
@@ -300,7 +355,7 @@ class IntervalInstance(Instance):
     def check(self, solution: IntervalSolution) -> list[Violation]:
         """Return every broken rule: configurations that are not allowed, otherwise broken rules of the placement.
 
-        The rule `server_capacity` implies that placed jobs stay within the cluster's total capacities.
+        The rule `machine_capacity` implies that placed jobs stay within the cluster's total capacities.
 
         Parameters
         ----------

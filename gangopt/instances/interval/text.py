@@ -26,7 +26,7 @@ def describe(instance: IntervalInstance) -> str:
         Several lines; at most 12 kinds of servers are listed.
     """
     jobs = instance.allocation
-    lines = [f"{len(instance.servers):,} servers; decided every {instance.interval:g} s; charge {instance.charge}"]
+    lines = [f"{len(instance.machines):,} machines; decided every {instance.interval:g} s; charge {instance.charge}"]
     lines += server_lines(instance.capacity, jobs.units, jobs.resources)
     lines.append(
         f"models of {instance.size.min():g} to {instance.size.max():g} MB; bandwidths of "
@@ -52,7 +52,7 @@ def describe_solution(instance: IntervalInstance, solution: IntervalSolution) ->
         One line.
     """
     counts = zip(solution.allocation.workers, solution.allocation.parameter_servers, strict=True)
-    yield f"{'job':<24} {'workers':>7} {'ps':>5}  servers"
+    yield f"{'job':<24} {'workers':>7} {'ps':>5}  machines"
     for j, (w, p) in enumerate(counts):
         label = shorten(instance.allocation.jobs[j], 24)
-        yield f"{label:<24} {w:>7,} {p:>5,}  {pieces_text(instance.servers, solution.placement, j)}"
+        yield f"{label:<24} {w:>7,} {p:>5,}  {pieces_text(instance.machines, solution.placement, j)}"

@@ -1,4 +1,4 @@
-"""Files of the problem `placement`: an instance, and the pieces of its jobs on its servers."""
+"""Files of the problem `placement`: an instance, and the pieces of its jobs on its machines."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from pydantic import Field
 
 from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError
+from gangopt.instances.on_cluster_files import (
+    OnClusterDocument,
+    RequirementDocument,
+    requirement_content,
+    requirement_of,
+)
 from gangopt.instances.placement.instance import MAX_SERVERS, MAX_TASKS, PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 
-__all__ = ["PlacementDocument", "PlacementSolutionDocument", "row_of"]
+__all__ = ["PlacementDocument", "PlacementDocumentV1", "PlacementSolutionDocument", "row_of"]
 
 Tasks = Annotated[int, Field(ge=1, le=MAX_TASKS)]
 Held = Annotated[int, Field(ge=0, le=MAX_TASKS)]
@@ -32,7 +38,7 @@ class ServerDocument(Part):
     capacity: dict[str, Amount] = Field(description="amount of every resource, in its unit")
 
 
-class JobDocument(Part):
+class JobDocumentV1(Part):
     """One job."""
 
     label: Label = Field(description="unique name of the job")
@@ -48,8 +54,16 @@ class JobDocument(Part):
     pause_charge: Amount = Field(default=0.0, description="seconds charged for the job if it is paused")
 
 
-class PlacementDocument(InstanceDocument):
-    """Servers, and jobs with the numbers of their tasks."""
+class JobDocument(JobDocumentV1):
+    """One job, and where its tasks may lie."""
+
+    requirement: RequirementDocument | None = Field(
+        default=None, description="where all tasks of the job may lie; null for anywhere"
+    )
+
+
+class PlacementDocumentV1(InstanceDocument):
+    """Servers, and jobs with the numbers of their tasks; version 1 of the file format."""
 
     noun: Literal["placement"]
     objective: Literal["transfer", "completion"] = Field(
@@ -61,20 +75,12 @@ class PlacementDocument(InstanceDocument):
     )
     resources: list[ResourceDocument] = Field(min_length=1, description="resources of every server")
     servers: list[ServerDocument] = Field(min_length=1, description="servers")
-    jobs: list[JobDocument] = Field(min_length=1, description="jobs")
+    jobs: list[JobDocumentV1] = Field(min_length=1, description="jobs")
 
     def to_instance(self) -> PlacementInstance:
         """Return the instance that the file describes."""
         names = tuple(item.name for item in self.resources)
-        columns: dict[str, Any] = {field: [getattr(item, field) for item in self.jobs] for field in _COLUMNS}
-        columns["capacity"] = [
-            row_of(names, item.capacity, f"servers.{i}.capacity") for i, item in enumerate(self.servers)
-        ]
-        for field, column in (("parameter_server", "ps_demand"), ("worker", "worker_demand")):
-            columns[column] = [
-                row_of(names, getattr(item, field), f"jobs.{i}.{field}") for i, item in enumerate(self.jobs)
-            ]
-        return PlacementInstance(
+        return PlacementInstance.from_machines(
             name=self.name,
             description=self.description,
             source=self.source,
@@ -82,9 +88,47 @@ class PlacementDocument(InstanceDocument):
             charge=self.charge,
             resources=names,
             units=tuple(item.unit for item in self.resources),
-            servers=tuple(item.label for item in self.servers),
+            machines=tuple(item.label for item in self.servers),
+            capacity=[row_of(names, item.capacity, f"servers.{i}.capacity") for i, item in enumerate(self.servers)],
             jobs=tuple(item.label for item in self.jobs),
-            **columns,
+            **_columns_of(self.jobs, names),
+        )
+
+    @classmethod
+    def from_instance(cls, instance: PlacementInstance) -> Self:
+        """Refuse: files of version 1 are only read."""
+        raise NotImplementedError("files of version 1 are only read")
+
+
+class PlacementDocument(OnClusterDocument):
+    """A cluster, and jobs with the numbers of their tasks."""
+
+    noun: Literal["placement"]
+    objective: Literal["transfer", "completion"] = Field(
+        default="transfer",
+        description="minimised among placements of the most jobs: the sum of transfer times or of completion times",
+    )
+    charge: Literal["tasks", "hosts"] = Field(
+        default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
+    )
+    resources: list[ResourceDocument] = Field(min_length=1, description="resources of the cluster that count")
+    jobs: list[JobDocument] = Field(min_length=1, description="jobs")
+
+    def to_instance(self) -> PlacementInstance:
+        """Return the instance that the file describes."""
+        names = tuple(item.name for item in self.resources)
+        return PlacementInstance(
+            **self.topology(),
+            name=self.name,
+            description=self.description,
+            source=self.source,
+            objective=self.objective,
+            charge=self.charge,
+            resources=names,
+            units=tuple(item.unit for item in self.resources),
+            jobs=tuple(item.label for item in self.jobs),
+            requirements=tuple(requirement_of(item.requirement) for item in self.jobs),
+            **_columns_of(self.jobs, names),
         )
 
     @classmethod
@@ -93,23 +137,20 @@ class PlacementDocument(InstanceDocument):
         names = instance.resources
         columns = {field: getattr(instance, field).tolist() for field in _COLUMNS}
         return cls(
+            **cls.topology_content(instance),
             noun="placement",
-            version=1,
             name=instance.name,
             description=instance.description,
             source=instance.source,
             objective=instance.objective,
             charge=instance.charge,
             resources=[ResourceDocument(name=n, unit=u) for n, u in zip(names, instance.units, strict=True)],
-            servers=[
-                ServerDocument(label=label, capacity=dict(zip(names, row, strict=True)))
-                for label, row in zip(instance.servers, instance.capacity.tolist(), strict=True)
-            ],
             jobs=[
                 JobDocument(
                     label=label,
                     parameter_server=dict(zip(names, instance.ps_demand[j].tolist(), strict=True)),
                     worker=dict(zip(names, instance.worker_demand[j].tolist(), strict=True)),
+                    requirement=requirement_content(instance.requirements[j]),
                     **{field: values[j] for field, values in columns.items()},
                 )
                 for j, label in enumerate(instance.jobs)
@@ -127,6 +168,13 @@ _COLUMNS = (
     "compute",
     "pause_charge",
 )
+
+
+def _columns_of(jobs: Sequence[JobDocumentV1], names: tuple[str, ...]) -> dict[str, Any]:
+    columns: dict[str, Any] = {field: [getattr(item, field) for item in jobs] for field in _COLUMNS}
+    for field, column in (("parameter_server", "ps_demand"), ("worker", "worker_demand")):
+        columns[column] = [row_of(names, getattr(item, field), f"jobs.{i}.{field}") for i, item in enumerate(jobs)]
+    return columns
 
 
 def row_of(names: Sequence[str], amounts: dict[str, float], where: str) -> list[float]:
@@ -156,9 +204,9 @@ def row_of(names: Sequence[str], amounts: dict[str, float], where: str) -> list[
 
 
 class PieceDocument(Part):
-    """Tasks of one job on one server."""
+    """Tasks of one job on one machine."""
 
-    server: Annotated[int, Field(ge=0, lt=MAX_SERVERS)] = Field(description="number of the server, from 0")
+    server: Annotated[int, Field(ge=0, lt=MAX_SERVERS)] = Field(description="index of the machine in the cluster")
     parameter_servers: Held = Field(description="parameter servers of the job on it")
     workers: Held = Field(description="workers of the job on it")
 

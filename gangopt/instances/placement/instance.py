@@ -1,23 +1,22 @@
-"""Problem `placement`: the servers that host the parameter servers and workers of each job."""
+"""Problem `placement`: the machines that host the parameter servers and workers of each job."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from gangopt.base import checks
-from gangopt.base.contract import Instance, Score, Violation
+from gangopt.base.contract import Score, Violation
 from gangopt.base.errors import InputError
 from gangopt.base.types import Floats, Ints
+from gangopt.instances.on_cluster import ClusterInstance, checked_requirements, cluster_of_machines
 from gangopt.instances.placement.counting import most_jobs_by_counting
 from gangopt.instances.placement.solution import PlacementSolution
-
-if TYPE_CHECKING:
-    from gangopt.topology import Cluster
+from gangopt.topology import Requirement, Use
 
 __all__ = ["CHARGES", "MAX_TASKS", "OBJECTIVES", "PER_UNIT", "TRANSFERS_PER_STEP", "PlacementInstance"]
 
@@ -34,7 +33,7 @@ MAX_AMOUNT = 1e9
 """Largest capacity or demand, in the resource's unit."""
 
 PER_UNIT = 1_000_000
-"""Capacities and demands are rounded to millionths of a unit, so that the fit of tasks on a server is exact."""
+"""Capacities and demands are rounded to millionths of a unit, so that the fit of tasks on a machine is exact."""
 
 MAX_TIMES = 1e60
 """Largest steps, seconds per step and charge: an interval derives them from products of numbers of up to 1e15."""
@@ -49,30 +48,34 @@ _UNITS = {"cpu": "core", "memory": "GB", "gpu": "GPU"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PlacementInstance(Instance):
-    r"""Jobs with given numbers of tasks, and servers with given capacities.
+class PlacementInstance(ClusterInstance):
+    r"""Jobs with given numbers of tasks, and the machines of a cluster with what is free on them.
 
-    Server k holds p_jk parameter servers and w_jk workers of job j. A job's transfer time is that of its slowest task,
+    Machine k holds p_jk parameter servers and w_jk workers of job j. A job's transfer time is that of its slowest task,
 
     .. math:: t_j = \max_k \left\{ \frac{S_j}{p_j}\frac{w_j - w_{jk}}{B_j},
                                    \frac{S_j}{p_j}\frac{p_j - p_{jk}}{b_j} \right\},
 
-    the first term over the servers with a parameter server of the job and the second over those with a worker
-    (`charge="tasks"`), or both over every server that hosts the job (`charge="hosts"`, the reading of the proof of
+    the first term over the machines with a parameter server of the job and the second over those with a worker
+    (`charge="tasks"`), or both over every machine that hosts the job (`charge="hosts"`, the reading of the proof of
     Theorem 1). As many jobs as possible are placed. Among such placements, the objective is the sum of t_j
     (`objective="transfer"`) or of completion times Q_j (compute_j + 2 t_j) (`objective="completion"`) over the placed
     jobs, plus `pause_charge` of the paused ones. Without charges all jobs count alike when some must be paused.
 
+    A requirement binds all tasks of a job, e.g. to machines of a GPU type, or to one rack.
+
     Attributes
     ----------
+    cluster : Cluster
+        The cluster, with K machines.
+    state : State
+        What is held on it already; None for nothing.
     resources : tuple of str
-        Names of the R resources.
+        Names of the R resources of the cluster that count, in the order of the demands; None for all.
     units : tuple of str
-        Unit of each resource, shape (R,).
-    servers : tuple of str
-        Unique labels of the K servers.
-    capacity : ndarray of float
-        Capacity of each server, in the resource's unit, 0 to 1e9, shape (K, R).
+        Unit of each resource, shape (R,); None for core, GB, GPU, or the user's unit.
+    requirements : tuple of Requirement
+        Where the tasks of each job may lie, shape (J,); None for anywhere.
     jobs : tuple of str
         Unique labels of the J jobs.
     parameter_servers : ndarray of int
@@ -99,8 +102,12 @@ class PlacementInstance(Instance):
         Times to be minimised.
     charge : {'tasks', 'hosts'}
         Transfers that count.
+    capacity : ndarray of float
+        Free amount of each resource on each machine, in the resource's unit, shape (K, R).
     capacity_millionths, ps_millionths, worker_millionths : ndarray of int
-        Capacities and demands, rounded to millionths of the unit.
+        Free amounts and demands, rounded to millionths of the unit, shape (K, R + B) and (J, R + B). Each of the last
+        B columns stands for a set of machines to which some jobs are bound: a machine in the set has one unit for
+        every task of these jobs, any other has none.
 
     Raises
     ------
@@ -113,13 +120,6 @@ class PlacementInstance(Instance):
     """
 
     noun: ClassVar[str] = "placement"
-    name: str
-    description: str = ""
-    source: str = ""
-    resources: tuple[str, ...]
-    units: tuple[str, ...]
-    servers: tuple[str, ...]
-    capacity: Floats
     jobs: tuple[str, ...]
     parameter_servers: Ints
     workers: Ints
@@ -129,25 +129,26 @@ class PlacementInstance(Instance):
     ps_bandwidth: Floats
     worker_bandwidth: Floats
     # None is accepted and replaced at construction, so that readers of these fields never meet it
+    resources: tuple[str, ...] = None  # type: ignore[assignment]
+    units: tuple[str, ...] = None  # type: ignore[assignment]
+    requirements: tuple[Requirement, ...] = None  # type: ignore[assignment]
     steps: Floats = None  # type: ignore[assignment]
     compute: Floats = None  # type: ignore[assignment]
     pause_charge: Floats = None  # type: ignore[assignment]
     objective: Literal["transfer", "completion"] = "transfer"
     charge: Literal["tasks", "hosts"] = "tasks"
+    capacity: Floats = field(init=False, compare=False, repr=False)
     capacity_millionths: Ints = field(init=False, compare=False, repr=False)
     ps_millionths: Ints = field(init=False, compare=False, repr=False)
     worker_millionths: Ints = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._set("resources", checks.resource_names(self.resources))
-        self._set("servers", checks.labels("servers", self.servers))
+        self._set_state()
+        self._set_resources()
         self._set("jobs", checks.labels("jobs", self.jobs))
-        self._set("units", tuple(self.units))
-        K, J, R = len(self.servers), len(self.jobs), len(self.resources)
-        checks.integer("number of servers", K, 1, MAX_SERVERS)
+        K, J, R = len(self.machines), len(self.jobs), len(self.resources)
+        checks.integer("number of machines", K, 1, MAX_SERVERS)
         checks.integer("number of jobs", J, 1, MAX_JOBS)
-        if len(self.units) != R:
-            raise InputError(f"units must have one unit for each of the {R} resources (got {len(self.units)})")
         if self.objective not in OBJECTIVES:
             raise InputError(f"objective must be one of {', '.join(OBJECTIVES)} (got {self.objective!r})")
         if self.charge not in CHARGES:
@@ -161,15 +162,44 @@ class PlacementInstance(Instance):
         for name, default in (("steps", 1.0), ("compute", 0.0), ("pause_charge", 0.0)):
             value = getattr(self, name)
             self._set(name, checks.numbers(name, np.full(J, default) if value is None else value, (J,), high=MAX_TIMES))
+        self._set("requirements", checked_requirements(self.requirements, self.cluster, "job", self.jobs))
         self._count_in_millionths()
         self._freeze()
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
+    def _set_resources(self) -> None:
+        names = self.cluster.resources
+        chosen = names if self.resources is None else checks.resource_names(self.resources)
+        for name in chosen:
+            if name not in names:
+                raise InputError(f"resources: unknown resource {name!r}; the cluster has {', '.join(names)}")
+        units = tuple(_UNITS.get(name, "unit") for name in chosen) if self.units is None else tuple(self.units)
+        if len(units) != len(chosen):
+            raise InputError(f"units must have one unit for each of the {len(chosen)} resources (got {len(units)})")
+        self._set("resources", chosen)
+        self._set("units", units)
+        self._set("capacity", self.state.free_capacities[:, [names.index(name) for name in chosen]])
+
+    @property
+    def machines(self) -> tuple[str, ...]:
+        """Labels of the K machines."""
+        return self.cluster.machines
+
+    @cached_property
+    def domains(self) -> tuple[Ints | None, ...]:
+        """For each job, the index of the node of its required level that contains each machine, None without one."""
+        levels = [item.level for item in self.requirements]
+        found = {level: self.cluster.machine_domain(level) for level in set(levels) - {"", "cluster"}}
+        return tuple(found.get(level) for level in levels)
+
+    @property
+    def has_domains(self) -> bool:
+        """Whether a job must lie inside one node of some level."""
+        return any(domain is not None for domain in self.domains)
+
     def _count_in_millionths(self) -> None:
-        for name, source in (("capacity", "capacity"), ("ps", "ps_demand"), ("worker", "worker_demand")):
-            self._set(f"{name}_millionths", np.rint(getattr(self, source) * PER_UNIT).astype(np.int64))
         needs = self.parameter_servers[:, None] * self.ps_demand + self.workers[:, None] * self.worker_demand
         for name, total in (("capacity", self.capacity.sum(axis=0)), ("demand", needs.sum(axis=0))):
             if total.max() * PER_UNIT > MAX_SUM:
@@ -178,44 +208,87 @@ class PlacementInstance(Instance):
                     f"total {name} of {self.resources[r]} must be at most {MAX_SUM / PER_UNIT:g} {self.units[r]} "
                     f"(got {total[r]:g})"
                 )
+        rows, demands = self._bound_sets()
+        for name, source, bound in (
+            ("capacity", self.capacity, rows),
+            ("ps", self.ps_demand, demands),
+            ("worker", self.worker_demand, demands),
+        ):
+            self._set(f"{name}_millionths", np.hstack((np.rint(source * PER_UNIT).astype(np.int64), bound)))
+
+    def _bound_sets(self) -> tuple[Ints, Ints]:
+        """Return the columns of the sets of machines to which jobs are bound: room by machine, demand by task."""
+        sets: dict[bytes, list[int]] = {}
+        for j, requirement in enumerate(self.requirements):
+            mask = requirement.machines(self.cluster)
+            if not mask.all():
+                sets.setdefault(mask.tobytes(), []).append(j)
+        rows = np.zeros((len(self.machines), len(sets)), dtype=np.int64)
+        demands = np.zeros((len(self.jobs), len(sets)), dtype=np.int64)
+        for column, (mask_bytes, jobs) in enumerate(sets.items()):
+            tasks = int((self.parameter_servers[jobs] + self.workers[jobs]).sum())
+            rows[np.frombuffer(mask_bytes, dtype=np.bool_), column] = tasks
+            demands[jobs, column] = 1
+        return rows, demands
 
     @classmethod
-    def from_cluster(
+    def from_machines(
         cls,
-        cluster: Cluster,
         *,
-        resources: tuple[str, ...] | None = None,
+        machines: tuple[str, ...],
+        capacity: Any,
+        resources: tuple[str, ...],
+        racks: tuple[str, ...] | None = None,
         **fields: Any,
     ) -> Self:
-        """Return jobs on the machines of a cluster, with one server for each machine, in the cluster's order.
+        """Return jobs on listed machines, which the cluster orders by rack and label.
 
         Parameters
         ----------
-        cluster : Cluster
-            The cluster.
-        resources : tuple of str or None, optional
-            Resources of the cluster that count, in the order of the demands; None for all.
+        machines : tuple of str
+            Unique labels of the machines.
+        capacity : array_like of float
+            Capacity of each machine, in the resource's unit, shape (K, R); that of ``gpu`` must be an integer.
+        resources : tuple of str
+            Names of the R resources.
+        racks : tuple of str or None, optional
+            Rack of each machine; None for one rack.
         **fields : object
-            The other fields of the class, except `units`, `servers` and `capacity`.
+            The other fields of the class, except `cluster` and `state`.
 
         Raises
         ------
         InputError
-            If the cluster lacks a resource, or a field is invalid.
+            If a label, a capacity or a field is invalid.
         """
-        chosen = cluster.resources if resources is None else tuple(resources)
-        for name in chosen:
-            if name not in cluster.resources:
-                known = ", ".join(cluster.resources)
-                raise InputError(f"resources: unknown resource {name!r}; the cluster has {known}")
-        columns = [cluster.resources.index(name) for name in chosen]
-        return cls(
-            resources=chosen,
-            units=tuple(_UNITS.get(name, "unit") for name in chosen),
-            servers=cluster.machines,
-            capacity=cluster.capacities[:, columns],
-            **fields,
-        )
+        names = checks.resource_names(resources)
+        labels = checks.labels("machines", machines)
+        checks.integer("number of machines", len(labels), 1, MAX_SERVERS)
+        rows = checks.numbers("capacity", capacity, (len(labels), len(names)), high=MAX_AMOUNT)
+        cluster, _ = cluster_of_machines(labels, [dict(zip(names, row, strict=True)) for row in rows.tolist()], racks)
+        return cls(cluster=cluster, resources=names, **fields)
+
+    def uses(self, solution: PlacementSolution) -> tuple[Use, ...]:
+        """Return what each job uses on each machine that hosts it.
+
+        Parameters
+        ----------
+        solution : PlacementSolution
+            A feasible placement.
+        """
+        found = []
+        for j, pieces in enumerate(solution.pieces):
+            for machine, ps, workers in pieces:
+                needs = (ps * self.ps_demand[j] + workers * self.worker_demand[j]).tolist()
+                amounts = {name: value for name, value in zip(self.resources, needs, strict=True) if value}
+                gpus = amounts.pop("gpu", 0)
+                if gpus != int(gpus):
+                    raise InputError(
+                        f"job {self.jobs[j]!r} takes {gpus:g} GPUs of machine {self.machines[machine]!r}; only whole "
+                        "GPUs can be assigned"
+                    )
+                found.append(Use(self.jobs[j], self.machines[machine], int(gpus), amounts))
+        return tuple(found)
 
     @cached_property
     def fewest_paused(self) -> int:
@@ -250,10 +323,11 @@ class PlacementInstance(Instance):
     def check(self, solution: PlacementSolution) -> list[Violation]:
         """Return every broken rule of a placement; empty if it is feasible.
 
-        The rules: a piece is on a server of the instance (`known_server`), a server holds at most one piece of a job
-        (`one_piece_per_server`), a piece holds at least one task and no negative number (`tasks_in_piece`), a placed
-        job has all its tasks (`place_all_parameter_servers`, `place_all_workers`), and the tasks on a server stay
-        within each capacity (`server_capacity`, exact in millionths of the unit).
+        The rules: a piece is on a machine of the cluster (`known_machine`), a machine holds at most one piece of a job
+        (`one_piece_per_machine`), a piece holds at least one task and no negative number (`tasks_in_piece`), a placed
+        job has all its tasks (`place_all_parameter_servers`, `place_all_workers`), on machines that its requirement
+        allows (`allowed_machine`) and inside one node of its required level (`required_level`), and the tasks on a
+        machine stay within what is free of each resource (`machine_capacity`, exact in millionths of the unit).
 
         Parameters
         ----------
@@ -269,36 +343,50 @@ class PlacementInstance(Instance):
     def _check_job(self, j: int, pieces: tuple[tuple[int, int, int], ...]) -> list[Violation]:
         found = []
         where = f"job {self.jobs[j]}"
-        for server, ps, workers in pieces:
-            if not 0 <= server < len(self.servers):
-                found.append(Violation("known_server", where, server, len(self.servers) - 1))
+        for machine, ps, workers in pieces:
+            if not 0 <= machine < len(self.machines):
+                found.append(Violation("known_machine", where, machine, len(self.machines) - 1))
             if min(ps, workers) < 0 or ps + workers < 1:
-                found.append(Violation("tasks_in_piece", f"{where}, server {server}", min(ps, workers), 1, "tasks"))
-        distinct = len({server for server, _, _ in pieces})
+                found.append(Violation("tasks_in_piece", f"{where}, machine {machine}", min(ps, workers), 1, "tasks"))
+        distinct = len({machine for machine, _, _ in pieces})
         if distinct < len(pieces):
-            found.append(Violation("one_piece_per_server", where, len(pieces), distinct, "pieces"))
+            found.append(Violation("one_piece_per_machine", where, len(pieces), distinct, "pieces"))
         for rule, held, expected in (
             ("place_all_parameter_servers", sum(piece[1] for piece in pieces), int(self.parameter_servers[j])),
             ("place_all_workers", sum(piece[2] for piece in pieces), int(self.workers[j])),
         ):
             if held != expected:
                 found.append(Violation(rule, where, held, expected, "tasks"))
+        return found or self._check_requirement(j, [machine for machine, _, _ in pieces])
+
+    def _check_requirement(self, j: int, machines: list[int]) -> list[Violation]:
+        allowed = self.requirements[j].machines(self.cluster)
+        where = f"job {self.jobs[j]}"
+        found = [
+            Violation("allowed_machine", f"{where}, machine {self.machines[machine]}", 1, 0, "pieces")
+            for machine in machines
+            if not allowed[machine]
+        ]
+        domain = self.domains[j]
+        nodes = 1 if domain is None else len(set(domain[machines].tolist()))
+        if nodes > 1:
+            found.append(Violation("required_level", where, nodes, 1, f"nodes of level {self.requirements[j].level}"))
         return found
 
     def _check_capacity(self, solution: PlacementSolution) -> list[Violation]:
-        job, server, ps, workers = _columns(solution)
+        job, machine, ps, workers = _columns(solution)
         loads = np.zeros_like(self.capacity_millionths)
         needs = ps[:, None] * self.ps_millionths[job] + workers[:, None] * self.worker_millionths[job]
-        np.add.at(loads, server, needs)
+        np.add.at(loads, machine, needs)
         return [
             Violation(
-                "server_capacity",
-                f"server {self.servers[k]}, {self.resources[r]}",
+                "machine_capacity",
+                f"machine {self.machines[k]}, {self.resources[r]}",
                 float(loads[k, r]) / PER_UNIT,
                 float(self.capacity[k, r]),
                 self.units[r],
             )
-            for k, r in np.argwhere(loads > self.capacity_millionths).tolist()
+            for k, r in np.argwhere((loads > self.capacity_millionths)[:, : len(self.resources)]).tolist()
         ]
 
     def transfer_times(self, solution: PlacementSolution) -> Floats:
@@ -339,7 +427,7 @@ class PlacementInstance(Instance):
         -------
         Score
             Metrics: `jobs_placed`, `jobs_paused`, `paused_beyond_count`, `transfer_time` (sum of t_j, s) and `hosts`
-            (pairs of job and server); also `completion_time` (s, of the placed jobs) with the objective `completion`,
+            (pairs of job and machine); also `completion_time` (s, of the placed jobs) with the objective `completion`,
             and `pause_charge` (s, of the paused jobs) if there are charges.
         """
         placed = np.array([bool(pieces) for pieces in solution.pieces])
@@ -363,7 +451,7 @@ class PlacementInstance(Instance):
 
 
 def _columns(solution: PlacementSolution) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return job, server, parameter servers and workers of every piece."""
+    """Return job, machine, parameter servers and workers of every piece."""
     rows = [(j, *piece) for j, pieces in enumerate(solution.pieces) for piece in pieces]
     table = np.array(rows, dtype=np.int64).reshape(len(rows), 4)
     return table[:, 0], table[:, 1], table[:, 2], table[:, 3]

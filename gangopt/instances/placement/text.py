@@ -31,7 +31,7 @@ def describe(instance: PlacementInstance) -> str:
     str
         Several lines; at most 12 kinds of servers and 20 jobs are listed.
     """
-    counted = f"{len(instance.servers):,} servers, {len(instance.jobs):,} jobs"
+    counted = f"{len(instance.machines):,} machines, {len(instance.jobs):,} jobs"
     lines = [f"{counted}; {instance.objective} times; charge {instance.charge}"]
     lines += server_lines(instance.capacity, instance.units, instance.resources)
     lines += ["", f"{'job':<24} {'workers':>7} {'ps':>5} {'size (MB)':>10}  per worker; per parameter server"]
@@ -86,10 +86,10 @@ def describe_solution(instance: PlacementInstance, solution: PlacementSolution) 
         One line.
     """
     times = instance.transfer_times(solution).tolist()
-    yield f"{'job':<24} {'transfer (s)':>12}  servers"
+    yield f"{'job':<24} {'transfer (s)':>12}  machines"
     for j, label in enumerate(instance.jobs):
         time = f"{times[j]:,.6g}" if solution.pieces[j] else "-"
-        yield f"{shorten(label, 24):<24} {time:>12}  {pieces_text(instance.servers, solution, j)}"
+        yield f"{shorten(label, 24):<24} {time:>12}  {pieces_text(instance.machines, solution, j)}"
 
 
 def pieces_text(servers: Sequence[str], solution: PlacementSolution, j: int) -> str:

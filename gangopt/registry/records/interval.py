@@ -75,6 +75,7 @@ PROBLEM: Problem[IntervalInstance, IntervalSolution] = Problem(
     instance="gangopt.instances.interval.instance:IntervalInstance",
     solution="gangopt.instances.interval.instance:IntervalSolution",
     document="gangopt.instances.interval.document:IntervalDocument",
+    former_document="gangopt.instances.interval.document:IntervalDocumentV1",
     solution_document="gangopt.instances.interval.document:IntervalSolutionDocument",
     forms={
         item.name: item

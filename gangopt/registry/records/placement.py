@@ -25,6 +25,7 @@ PROBLEM: Problem[PlacementInstance, PlacementSolution] = Problem(
     instance="gangopt.instances.placement.instance:PlacementInstance",
     solution="gangopt.instances.placement.solution:PlacementSolution",
     document="gangopt.instances.placement.document:PlacementDocument",
+    former_document="gangopt.instances.placement.document:PlacementDocumentV1",
     solution_document="gangopt.instances.placement.document:PlacementSolutionDocument",
     forms={
         item.name: item

@@ -8,6 +8,7 @@ from operator import sub
 
 import numpy as np
 
+from gangopt.base.types import Bools, Ints
 from gangopt.instances.placement.instance import PlacementInstance
 
 __all__ = ["Free", "FreeServers"]
@@ -28,7 +29,7 @@ class FreeServers:
     """
 
     def __init__(self, instance: PlacementInstance) -> None:
-        R = len(instance.resources)
+        R = instance.capacity_millionths.shape[1]
         self.leading = instance.resources.index("cpu") if "cpu" in instance.resources else 0
         self._order = [self.leading, *(r for r in range(R) if r != self.leading)]
         self.total: list[int] = instance.capacity_millionths.sum(axis=0).tolist()
@@ -50,10 +51,30 @@ class FreeServers:
             insort(self._keys, key)
         return self._buckets[key][1]
 
-    def runs(self) -> Iterator[tuple[Free, list[int]]]:
-        """Yield (free amounts, indices of the servers with them) from the emptiest servers to the fullest."""
+    def runs(self, inside: Bools | None = None) -> Iterator[tuple[Free, list[int]]]:
+        """Yield (free amounts, indices of the servers with them) from the emptiest servers to the fullest.
+
+        Parameters
+        ----------
+        inside : ndarray of bool or None, optional
+            Mask of the servers that count, shape (K,); None for all.
+        """
         for key in self._keys:
-            yield self._buckets[key]
+            free, bucket = self._buckets[key]
+            yield free, bucket if inside is None else [k for k in bucket if inside[k]]
+
+    def free_in(self, domain: Ints) -> Ints:
+        """Return the free amount of the leading resource in each node of a level, millionths of the unit.
+
+        Parameters
+        ----------
+        domain : ndarray of int
+            Index of the node of each server, shape (K,).
+        """
+        total = np.zeros(int(domain.max()) + 1, dtype=np.int64)
+        for free, bucket in self._buckets.values():
+            np.add.at(total, domain[bucket], free[self.leading])
+        return total
 
     def take(self, server: int, free: Free, need: Free) -> None:
         """Take an amount from a server.

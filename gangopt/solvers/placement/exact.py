@@ -1,12 +1,14 @@
-r"""Exact method of `placement`: a bound over classes of equal servers, then a placement that meets it.
+r"""Exact method of `placement`: a bound over classes of equal machines, then a placement that meets it.
 
-1. Formulation `levels` merges servers of equal capacity. Every placement is feasible for it, so its optimum is a bound.
+1. Formulation `levels` merges machines of equal capacity. Every placement is feasible for it: its optimum is a bound.
 2. A placement with the transfer times that it chose attains the bound. To find one, the pieces are packed in random
    orders and by a search for exact fits, the model is solved again at these times with random costs, and jobs without
    a server are placed together with a few others by the per-server model.
 3. If that fails, jobs may take longer, and parts of the best placement are solved again for the objective.
 4. Small clusters are solved as one model by formulation `pieces`, with the bound as a row; so is any cluster if no
    part improves and time is left. It proves the optimum.
+
+If a job must lie inside one node of a level, formulation `pieces` is solved as one model after step 1.
 """
 
 from __future__ import annotations
@@ -104,6 +106,10 @@ def _run(search: Search, orders: int) -> None:
     if not search.proven():
         search.settings()
         search.offer(pack(instance))
+    if instance.has_domains:
+        with building_within(search.controls.remaining):
+            _solve_whole(search)
+        return
     if not search.proven():
         search.settings()
         whole = fit_whole_jobs(search.data)
@@ -113,6 +119,14 @@ def _run(search: Search, orders: int) -> None:
         return
     with building_within(search.controls.remaining):
         _search(search, orders)
+
+
+def _solve_whole(search: Search) -> None:
+    """Bound the placement without required levels, and solve it with them as one model."""
+    if not search.proven():
+        _bound(search)
+    if not search.proven():
+        prove(search)
 
 
 def _search(search: Search, orders: int) -> None:
@@ -212,7 +226,7 @@ def _fill(search: Search, choice: Choice, held: Held) -> None:
     for attempt in range(FILLINGS):
         search.settings()
         others = search.rng.permutation(sorted(held))[: attempt // 4].tolist()
-        part = neighbourhood_of(search.instance, held, missing + others, beside=len(search.instance.servers))
+        part = neighbourhood_of(search.instance, held, missing + others, beside=len(search.instance.machines))
         kept = {j: pieces for j, pieces in held.items() if j not in part.jobs}
         search.offer_held({**kept, **part.whole(pack(part.part).pieces)})
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gangopt.base.errors import InputError
+from gangopt.base.types import Bools, Ints
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import pause_reason
 from gangopt.instances.placement.solution import PlacementSolution
@@ -28,7 +29,8 @@ def optimus(instance: PlacementInstance) -> PlacementSolution:
     and floor(w/k) tasks on each, one more parameter server on p mod k of them and one more worker on w mod k. Extras
     share as many servers as possible, or as few as possible: of those that fit, the one with the lower transfer time,
     ties to the former. Servers with both extras come first, then those with an extra parameter server, an extra
-    worker, none. A job that fits no k up to p + w is paused.
+    worker, none. A job that fits no k up to p + w is paused. A job with a required level tries its nodes by descending
+    free amount of the leading resource, ties to the lowest index.
 
     Parameters
     ----------
@@ -47,8 +49,7 @@ def optimus(instance: PlacementInstance) -> PlacementSolution:
     pieces: list[tuple[tuple[int, int, int], ...]] = [()] * len(instance.jobs)
     reasons = [""] * len(instance.jobs)
     for j in np.argsort(sizes, kind="stable").tolist():
-        job = job_of(instance, j)
-        pieces[j] = _place_evenly(job, servers, every_pairing=False)
+        pieces[j] = _place_in_domain(job_of(instance, j), servers, instance.domains[j], every_pairing=False)
         if not pieces[j]:
             reasons[j] = pause_reason(instance, j, np.array(servers.total))
     return PlacementSolution(tuple(pieces), tuple(reasons))
@@ -77,19 +78,34 @@ def theorem1(instance: PlacementInstance) -> PlacementSolution:
     if len(instance.jobs) != 1:
         raise InputError(f"theorem1 places one job, {instance.name} has {len(instance.jobs)}; use optimus")
     servers = FreeServers(instance)
-    pieces = _place_evenly(job_of(instance, 0), servers, every_pairing=True)
+    pieces = _place_in_domain(job_of(instance, 0), servers, instance.domains[0], every_pairing=True)
     reason = "" if pieces else pause_reason(instance, 0, np.array(servers.total))
     return PlacementSolution((pieces,), (reason,))
 
 
-def _place_evenly(job: Job, servers: FreeServers, *, every_pairing: bool) -> tuple[tuple[int, int, int], ...]:
+def _place_in_domain(
+    job: Job, servers: FreeServers, domain: Ints | None, *, every_pairing: bool
+) -> tuple[tuple[int, int, int], ...]:
+    """Place a job inside the first node of its level that holds it, or anywhere without a level."""
+    if domain is None:
+        return _place_evenly(job, servers, None, every_pairing=every_pairing)
+    for node in np.argsort(-servers.free_in(domain), kind="stable").tolist():
+        pieces = _place_evenly(job, servers, domain == node, every_pairing=every_pairing)
+        if pieces:
+            return pieces
+    return ()
+
+
+def _place_evenly(
+    job: Job, servers: FreeServers, inside: Bools | None, *, every_pairing: bool
+) -> tuple[tuple[int, int, int], ...]:
     """Place a job on the first servers that hold an even spread of it, if any."""
     needs = list(job.need(job.ps, job.workers))
     if any(map(gt, needs, servers.total)):
         return ()
     either_task = tuple(map(max, job.ps_need, job.worker_need))
     first: list[tuple[int, Free]] = []
-    for free, bucket in servers.runs():
+    for free, bucket in servers.runs(inside):
         if any(map(gt, either_task, free)):
             continue
         for server in bucket[: job.ps + job.workers - len(first)]:
@@ -153,12 +169,13 @@ def spread(instance: PlacementInstance) -> PlacementSolution:
     ----------
     Kubernetes: scoring by least allocated resources.
     """
-    capacity = instance.capacity_millionths.astype(np.float64)
+    R = len(instance.resources)
+    capacity = instance.capacity_millionths[:, :R].astype(np.float64)
     has = np.maximum(1, (capacity > 0).sum(axis=1))
     weights = np.divide(1.0, capacity * has[:, None], out=np.zeros_like(capacity), where=capacity > 0)
 
     def emptiest(servers: NDArray[np.int64], free: NDArray[np.int64], _need: NDArray[np.int64]) -> int:
-        return int(servers[np.argmax((free[servers] * weights[servers]).sum(axis=1))])
+        return int(servers[np.argmax((free[servers, :R] * weights[servers]).sum(axis=1))])
 
     return place_tasks(instance, range(len(instance.jobs)), emptiest)
 
@@ -179,13 +196,14 @@ def pack(instance: PlacementInstance) -> PlacementSolution:
     ----------
     Grandl et al.: Multi-resource packing for cluster schedulers (SIGCOMM'14), section 3.2.
     """
-    capacity = instance.capacity_millionths
+    R = len(instance.resources)
+    capacity = instance.capacity_millionths[:, :R]
     unit = np.maximum(1, capacity.max(axis=0)).astype(np.float64)
 
     def best_aligned(servers: NDArray[np.int64], free: NDArray[np.int64], need: NDArray[np.int64]) -> int:
-        used = servers[(free[servers] < capacity[servers]).any(axis=1)]
+        used = servers[(free[servers, :R] < capacity[servers]).any(axis=1)]
         choice = used if len(used) else servers
-        return int(choice[np.argmax((free[choice] / unit) @ (need / unit))])
+        return int(choice[np.argmax((free[choice, :R] / unit) @ (need[:R] / unit))])
 
     return place_tasks(instance, range(len(instance.jobs)), best_aligned)
 

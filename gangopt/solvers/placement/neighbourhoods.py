@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,8 +125,6 @@ def neighbourhood_of(
         for name in (
             "parameter_servers",
             "workers",
-            "ps_demand",
-            "worker_demand",
             "size",
             "ps_bandwidth",
             "worker_bandwidth",
@@ -135,11 +133,18 @@ def neighbourhood_of(
             "pause_charge",
         )
     }
-    part = replace(
-        instance,
+    # positions as labels keep the order of the machines, and resources without names the cluster without GPU nodes
+    names = tuple(f"r{r}" for r in range(free.shape[1]))
+    part = PlacementInstance.from_machines(
+        name=instance.name,
         jobs=tuple(instance.jobs[j] for j in chosen),
-        servers=tuple(instance.servers[k] for k in servers),
+        machines=tuple(f"m{at}" for at in range(len(servers))),
         capacity=free[servers] / PER_UNIT,
+        resources=names,
+        objective=instance.objective,
+        charge=instance.charge,
+        ps_demand=instance.ps_millionths[chosen] / PER_UNIT,
+        worker_demand=instance.worker_millionths[chosen] / PER_UNIT,
         **columns,
     )
     return Neighbourhood(part, tuple(chosen), tuple(servers))

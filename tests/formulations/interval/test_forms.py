@@ -53,11 +53,11 @@ def tiny(draw, jobs=2, most=2):
         max_workers=np.full(J, most),
         max_ps=np.full(J, most),
     )
-    return IntervalInstance(
+    return IntervalInstance.from_machines(
+        allocation,
+        ("a", "b"),
+        capacity,
         name="interval/tiny",
-        allocation=allocation,
-        servers=("a", "b"),
-        capacity=capacity,
         size=np.full(J, 100.0),
         ps_bandwidth=np.array(draw(bandwidth)),
         worker_bandwidth=np.array(draw(bandwidth)),
@@ -210,19 +210,19 @@ def test_rows_of_joint():
         "one_configuration_per_job",
         "place_all_parameter_servers",
         "place_all_workers",
-        "one_piece_per_server",
-        "server_capacity",
+        "one_piece_per_machine",
+        "machine_capacity",
         "piece_within_level",
     ]
     configurations = {key[:3] for key in model.level}
     assert len(model.place_all_workers) == len(configurations)
     # p = 1, w = 3 fits one server, so level 0 allows that piece only: every other one needs a later level
-    body = str(model.piece_within_level[0, 1, 3, 0, 1].body)
-    assert "piece[0,1,3,0,1,3]" not in body
-    assert "piece[0,1,3,0,0,2]" in body
+    body = str(model.piece_within_level[0, 1, 3, "server-0", 1].body)
+    assert "piece[0,1,3,server-0,1,3]" not in body
+    assert "piece[0,1,3,server-0,0,2]" in body
     assert "level[0,1,3,0]" not in body
-    assert model.server_capacity[0, 0].upper == 4
-    assert "piece[0,1,3,1,1,3]" not in str(model.server_capacity[0, 0].body)
+    assert model.machine_capacity["server-0", "cpu"].upper == 4
+    assert "piece[0,1,3,server-1,1,3]" not in str(model.machine_capacity["server-0", "cpu"].body)
 
 
 def test_rows_of_classes():
@@ -243,9 +243,9 @@ def test_rows_of_classes():
 def test_dual_feasible_rows():
     base = load("interval/fragments")
     shared = dataclasses.replace(base.allocation, ps_demand=np.array([[2.0]]))
-    instance = IntervalInstance.on_servers(
+    instance = IntervalInstance.from_machines(
         shared,
-        base.servers,
+        base.machines,
         np.array([[4.0], [4.0]]),
         name="interval/made",
         size=base.size,

@@ -33,7 +33,7 @@ def make(slots, jobs, charge="tasks", **changes):
         "name": "test",
         "resources": ("slots",),
         "units": ("task",),
-        "servers": tuple(f"s{k}" for k in range(len(slots))),
+        "machines": tuple(f"s{k}" for k in range(len(slots))),
         "capacity": np.array(slots, dtype=float)[:, None],
         "jobs": tuple(f"j{j}" for j in range(J)),
         "parameter_servers": np.array([p for p, _ in jobs]),
@@ -45,7 +45,7 @@ def make(slots, jobs, charge="tasks", **changes):
         "worker_bandwidth": np.ones(J),
         "charge": charge,
     }
-    return PlacementInstance(**{**fields, **changes})
+    return PlacementInstance.from_machines(**{**fields, **changes})
 
 
 @st.composite
@@ -62,7 +62,7 @@ def small_instances(draw):
         [1] * K,
         [(draw(st.integers(1, 2)), draw(st.integers(1, 3))) for _ in range(J)],
         draw(st.sampled_from(["tasks", "hosts"])),
-        resources=("cpu", "gpu")[:R],
+        resources=("cpu", "disk")[:R],
         units=("core", "GPU")[:R],
         capacity=table(K, 1, 6),
         ps_demand=table(J, 0, 2),
@@ -88,7 +88,7 @@ def splits(total, servers):
 
 def layouts(instance, j):
     """Return every placement of a job alone, with what it takes."""
-    K = len(instance.servers)
+    K = len(instance.machines)
     for ps in splits(int(instance.parameter_servers[j]), K):
         for workers in splits(int(instance.workers[j]), K):
             need = np.outer(ps, instance.ps_millionths[j]) + np.outer(workers, instance.worker_millionths[j])
@@ -267,21 +267,21 @@ def test_rows_of_tasks():
     model = FORMS["tasks"].model(make([3, 3], [(1, 3)], charge="hosts"))
     text = {item.name: str(item.expr) for item in model.component_data_objects(Constraint)}
     assert text["place_all_parameter_servers[0]"] == (
-        "parameter_servers_on[0,0] + parameter_servers_on[0,1]  ==  placed[0]"
+        "parameter_servers_on[0,s0] + parameter_servers_on[0,s1]  ==  placed[0]"
     )
-    assert text["place_all_workers[0]"] == "workers_on[0,0] + workers_on[0,1]  ==  3*placed[0]"
-    assert text["server_capacity[1,0]"] == "parameter_servers_on[0,1] + workers_on[0,1]  <=  3"
-    assert text["parameter_server_present[0,1]"] == "parameter_servers_on[0,1]  <=  has_parameter_server[0,1]"
-    assert text["worker_present[0,1]"] == "workers_on[0,1]  <=  3*has_worker[0,1]"
+    assert text["place_all_workers[0]"] == "workers_on[0,s0] + workers_on[0,s1]  ==  3*placed[0]"
+    assert text["machine_capacity[s1,slots]"] == "parameter_servers_on[0,s1] + workers_on[0,s1]  <=  3"
+    assert text["parameter_server_present[0,s1]"] == "parameter_servers_on[0,s1]  <=  has_parameter_server[0,s1]"
+    assert text["worker_present[0,s1]"] == "workers_on[0,s1]  <=  3*has_worker[0,s1]"
     # 3 s to all workers, 2 s is the least: the constant is 1; all times 2^14, which brings 3 s to about 2^16
-    assert text["parameter_server_transfer[0,1]"] == (
-        "16384.0*(3*placed[0] - workers_on[0,1] - (1 - has_parameter_server[0,1]))  <=  16384.0*transfer_time[0]"
+    assert text["parameter_server_transfer[0,s1]"] == (
+        "16384.0*(3*placed[0] - workers_on[0,s1] - (1 - has_parameter_server[0,s1]))  <=  16384.0*transfer_time[0]"
     )
-    assert text["worker_transfer[0,1]"] == (
-        "16384.0*(placed[0] - parameter_servers_on[0,1] - 0.0*(1 - has_worker[0,1]))  <=  16384.0*transfer_time[0]"
+    assert text["worker_transfer[0,s1]"] == (
+        "16384.0*(placed[0] - parameter_servers_on[0,s1] - 0.0*(1 - has_worker[0,s1]))  <=  16384.0*transfer_time[0]"
     )
     assert text["least_transfer_time[0]"] == "32768.0*placed[0]  <=  16384.0*transfer_time[0]"
-    assert text["hosts_charged_alike[0,1]"] == "has_parameter_server[0,1]  ==  has_worker[0,1]"
+    assert text["hosts_charged_alike[0,s1]"] == "has_parameter_server[0,s1]  ==  has_worker[0,s1]"
     assert {name.partition("[")[0] for name in text} == {
         item.local_name for item in model.component_objects(Constraint)
     }
@@ -301,18 +301,18 @@ def test_rows_of_pieces():
     text = {item.name: str(item.expr) for item in model.component_data_objects(Constraint)}
     assert text["one_level_per_job[0]"] == "level[0,0] + level[0,1] + paused[0]  ==  1"
     assert text["place_all_parameter_servers[0]"] == (
-        "piece[0,0,1,0] + piece[0,0,1,1] + piece[0,1,1,0] + piece[0,1,1,1] + paused[0]  ==  1"
+        "piece[0,s0,1,0] + piece[0,s0,1,1] + piece[0,s1,1,0] + piece[0,s1,1,1] + paused[0]  ==  1"
     )
     assert text["place_all_workers[0]"] == (
-        "piece[0,0,0,1] + 2*piece[0,0,0,2] + piece[0,0,1,1] + "
-        "piece[0,1,0,1] + 2*piece[0,1,0,2] + piece[0,1,1,1] + 2*paused[0]  ==  2"
+        "piece[0,s0,0,1] + 2*piece[0,s0,0,2] + piece[0,s0,1,1] + "
+        "piece[0,s1,0,1] + 2*piece[0,s1,0,2] + piece[0,s1,1,1] + 2*paused[0]  ==  2"
     )
-    assert text["one_piece_per_server[0,1]"] == (
-        "piece[0,1,0,1] + piece[0,1,0,2] + piece[0,1,1,0] + piece[0,1,1,1] + paused[0]  <=  1"
+    assert text["one_piece_per_machine[0,s1]"] == (
+        "piece[0,s1,0,1] + piece[0,s1,0,2] + piece[0,s1,1,0] + piece[0,s1,1,1] + paused[0]  <=  1"
     )
-    assert text["piece_within_level[0,1,0]"] == "piece[0,1,1,0] - level[0,1]  <=  0"
-    assert text["server_capacity[1,0]"] == (
-        "piece[0,1,0,1] + 2*piece[0,1,0,2] + piece[0,1,1,0] + 2*piece[0,1,1,1]  <=  2"
+    assert text["piece_within_level[0,s1,0]"] == "piece[0,s1,1,0] - level[0,1]  <=  0"
+    assert text["machine_capacity[s1,slots]"] == (
+        "piece[0,s1,0,1] + 2*piece[0,s1,0,2] + piece[0,s1,1,0] + 2*piece[0,s1,1,1]  <=  2"
     )
     assert {name.partition("[")[0] for name in text} == {
         item.local_name for item in model.component_objects(Constraint)
@@ -365,9 +365,9 @@ def test_block_twice_in_a_parent_with_a_linking_row(form):
 
     def on_first(block):
         if form == "tasks":
-            return block.workers_on[0, 0]
+            return block.workers_on[0, "s0"]
         if form == "pieces":
-            return sum(y * item for (_, k, _, y), item in block.piece.items() if k == 0)
+            return sum(y * item for (_, k, _, y), item in block.piece.items() if k == "s0")
         return sum(y * item for (_, _, c, _, y), item in block.pieces.items() if c == 0)
 
     parent.link = Constraint(expr=on_first(parent.one) + on_first(parent.other) <= 3)

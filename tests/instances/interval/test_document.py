@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import gangopt
 from gangopt.base.errors import InputError
 from gangopt.catalogue import load, read_document, to_document
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
@@ -30,7 +31,7 @@ def intervals(draw):
     capacity = np.array(draw(st.lists(st.lists(POSITIVE, min_size=2, max_size=2), min_size=K, max_size=K)))
     allocation = AllocationInstance(
         name="x",
-        resources=("cpu", "gpu"),
+        resources=("cpu", "disk"),
         units=("core", ""),
         capacity=capacity.sum(axis=0),
         jobs=tuple(f"j{j}" for j in range(J)),
@@ -47,12 +48,12 @@ def intervals(draw):
         max_ps=np.full(J, 2),
         progress=column(st.floats(0, 1)),
     )
-    return IntervalInstance(
+    return IntervalInstance.from_machines(
+        allocation,
+        tuple(f"s{k}" for k in range(K)),
+        capacity,
         name="interval/drawn",
         description=draw(st.sampled_from(["", "some text"])),
-        allocation=allocation,
-        servers=tuple(f"s{k}" for k in range(K)),
-        capacity=capacity,
         size=column(POSITIVE),
         ps_bandwidth=column(POSITIVE),
         worker_bandwidth=column(POSITIVE),
@@ -91,8 +92,9 @@ def changed(path, value):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("servers", 1, "capacity", "cpu"), None, "servers.1.capacity: the amount of cpu is missing"),
-        (("servers", 0, "capacity", "tpu"), 1.0, "servers.0.capacity: unknown resource 'tpu'; known: cpu"),
+        (("cluster",), "nowhere", "field cluster: unknown cluster 'nowhere'"),
+        (("resources",), [{"name": "tpu"}], "resources: nothing of tpu is free on the cluster"),
+        (("jobs", 0, "requirement"), {"level": "rack"}, "interval: requirements must not have a level"),
         (("jobs", 0, "size"), None, "field jobs.0.size"),
         (("jobs", 0, "theta"), [1.0], r"jobs\[0\].theta must have 4 coefficients for mode async"),
         (("interval",), -1.0, "field interval"),
@@ -104,19 +106,33 @@ def test_defects(path, value, message):
         read_document(changed(path, value), "file")
 
 
-def test_a_resource_that_no_server_has():
+def old(document, *servers):
+    """Return the file of version 1 of the same jobs on servers."""
+    kept = {key: value for key, value in document.items() if key not in {"cluster", "state"}}
+    for job in kept["jobs"]:
+        del job["requirement"]
+    rows = [{"label": f"s{k}", "capacity": capacity} for k, capacity in enumerate(servers)]
+    return kept | {"version": 1, "servers": rows}
+
+
+def test_version_1_means_the_same():
     document = to_document(load("interval/fragments"))
-    for server in document["servers"]:
-        server["capacity"]["cpu"] = 0.0
-    with pytest.raises(
-        InputError, match="file: servers: no server has any cpu; remove the resource or give a capacity > 0"
-    ):
-        read_document(document, "file")
+    found = read_document(old(document, {"cpu": 5.0}, {"cpu": 5.0}), "file")
+    assert found.capacity.tolist() == [[5.0], [5.0]]
+    best = gangopt.solve(found)
+    assert best.proven
+    assert best.objective == gangopt.solve("interval/fragments").objective
 
 
-def test_capacities_that_sum_beyond_the_limit_are_named():
-    document = to_document(load("interval/one-server"))
-    server = {**document["servers"][0], "capacity": {"cpu": 1e15}}
-    document["servers"] = [{**server, "label": f"s{k}"} for k in range(3)]
-    with pytest.raises(InputError, match=r"^x: servers: total capacity of cpu must be a number from 0 to 1e15 \(got 3"):
-        read_document(document, "x")
+@pytest.mark.parametrize(
+    ("servers", "message"),
+    [
+        (({"cpu": 0.0},), "servers: no server has any cpu; remove the resource or give a capacity > 0"),
+        (({"cpu": 1e15},) * 3, r"servers: total capacity of cpu must be a number from 0 to 1e15 \(got 3"),
+        (({},), "servers.0.capacity: the amount of cpu is missing"),
+        (({"cpu": 1.0, "tpu": 1.0},), "servers.0.capacity: unknown resource 'tpu'; known: cpu"),
+    ],
+)
+def test_defects_of_version_1(servers, message):
+    with pytest.raises(InputError, match=f"^file: {message}"):
+        read_document(old(to_document(load("interval/fragments")), *servers), "file")

@@ -40,7 +40,7 @@ def test_testbed_draws_models_and_progress():
     left = instance.allocation.steps / base.steps[at]
     assert ((left > 0.05) & (left <= 1)).all()
     assert np.allclose(instance.allocation.progress, 1 - left, atol=1e-3)
-    assert len(instance.servers) == 13
+    assert len(instance.machines) == 13
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
+import gangopt
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation.instance import AllocationInstance, AllocationSolution
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 from gangopt.instances.interval.times import smallest_configurations
 from gangopt.instances.placement.solution import PlacementSolution
+from gangopt.topology import Cluster, MachineGroup, Requirement
 
 
 def jobs(**changes):
@@ -35,12 +37,15 @@ def jobs(**changes):
     return AllocationInstance(**{**fields, **changes})
 
 
+def machines(*cores):
+    return Cluster.from_groups([MachineGroup(1, capacities={"cpu": count}, name="m") for count in cores])
+
+
 def interval(**changes):
     fields = {
         "name": "interval/made",
         "allocation": jobs(),
-        "servers": ("a", "b"),
-        "capacity": np.array([[4.0], [4.0]]),
+        "cluster": machines(4.0, 4.0),
         "size": np.array([100.0, 50.0, 10.0]),
         "ps_bandwidth": np.array([100.0, 100.0, 100.0]),
         "worker_bandwidth": np.array([100.0, 50.0, 100.0]),
@@ -102,7 +107,7 @@ def test_one_more_job_placed_outweighs_every_time():
 
 def test_paused_by_counting_is_free_of_the_pause_cost():
     capacity = np.array([[2.0], [2.0]])
-    instance = interval(allocation=jobs(capacity=np.array([4.0])), capacity=capacity)
+    instance = interval(allocation=jobs(capacity=np.array([4.0])), cluster=machines(*capacity[:, 0]))
     assert instance.fewest_paused == 1
     one = solution((((0, 1, 1),), ((1, 1, 1),), ()), (1, 1, 1), (1, 1, 2))
     score = instance.evaluate(one)
@@ -140,8 +145,7 @@ def all_transfers():
     return IntervalInstance(
         name="interval/transfers",
         allocation=allocation,
-        servers=("a",),
-        capacity=np.array([[12.0]]),
+        cluster=machines(12.0),
         size=np.array([49.25989190073481]),
         ps_bandwidth=np.array([16.883167815977675]),
         worker_bandwidth=np.array([1.0]),
@@ -180,7 +184,7 @@ def test_the_judge_names_what_is_broken():
     short = solution((((0, 1, 1),), ((1, 2, 2),), ()))
     assert [item.rule for item in instance.check(short)] == ["place_all_workers"]
     full = solution((((0, 1, 2),), ((0, 2, 2),), ()))
-    assert [item.rule for item in instance.check(full)] == ["server_capacity"]
+    assert [item.rule for item in instance.check(full)] == ["machine_capacity"]
     few = IntervalSolution(AllocationSolution((1, 1), (1, 1)), full.placement)
     assert [item.rule for item in instance.check(few)] == ["one_configuration_per_job"]
 
@@ -190,14 +194,13 @@ def test_the_judge_names_what_is_broken():
     [
         ({"interval": 0.0}, r"interval must be a number > 0 and <= "),
         (
-            {"capacity": np.array([[4.0], [3.0]])},
+            {"cluster": machines(4.0, 3.0)},
             r"capacity of cpu must have the allocation's total of 8 core \(got 7\)",
         ),
         (
             {"allocation": jobs(max_ps=np.array([2, 1001, 2]))},
             r"max_ps\[1\] must be an integer from 1 to 1000 \(got 1001\)",
         ),
-        ({"servers": ("a", "a")}, r"servers\[1\]: duplicate label 'a' \(first at servers\[0\]\)"),
         ({"size": np.array([100.0, 0.0, 10.0])}, r"size\[1\]"),
         ({"charge": "none"}, r"charge must be one of tasks, hosts \(got 'none'\)"),
     ],
@@ -207,8 +210,26 @@ def test_refused(changes, message):
         interval(**changes)
 
 
-def test_on_servers_replaces_the_shared_capacities():
-    instance = IntervalInstance.on_servers(
+def test_required_levels_are_refused():
+    requirements = (Requirement(level="machine"),) * 3
+    with pytest.raises(InputError, match="interval: requirements must not have a level"):
+        interval(requirements=requirements)
+
+
+def test_labels_bind_jobs_to_machines():
+    cluster = Cluster.from_groups(
+        [MachineGroup(1, capacities={"cpu": 4}, name=name, labels={"pool": name}) for name in "ab"]
+    )
+    bound = interval(cluster=cluster, requirements=(Requirement(labels={"pool": "b"}),) + (Requirement(),) * 2)
+    found = gangopt.solve(bound)
+    assert {machine for machine, _, _ in found.solution.placement.pieces[0]} <= {1}
+    free = gangopt.solve(interval(cluster=cluster))
+    assert found.proven
+    assert found.objective >= free.objective
+
+
+def test_a_list_of_machines_replaces_the_shared_capacities():
+    instance = IntervalInstance.from_machines(
         jobs(),
         ("a",),
         np.array([[5.0]]),
@@ -219,8 +240,14 @@ def test_on_servers_replaces_the_shared_capacities():
     )
     assert instance.allocation.capacity.tolist() == [5.0]
     assert instance.allocation.name == "interval/other"
-    with pytest.raises(InputError, match=r"capacity must have shape \(servers, 1\) \(got \(1, 2\)\)"):
-        IntervalInstance.on_servers(jobs(), ("a",), np.array([[5.0, 1.0]]), name="x")
+    with pytest.raises(InputError, match=r"capacity must have shape \(machines, 1\) \(got \(1, 2\)\)"):
+        IntervalInstance.from_machines(jobs(), ("a",), np.array([[5.0, 1.0]]), name="x")
+    with pytest.raises(InputError, match=r"capacity must have one row for each of the 2 machines \(got 1\)"):
+        IntervalInstance.from_machines(jobs(), ("a", "b"), np.array([[5.0]]), name="x")
+    with pytest.raises(InputError, match=r"machines\[1\]: duplicate label 'a' \(first at machines\[0\]\)"):
+        IntervalInstance.from_machines(jobs(), ("a", "a"), np.array([[5.0], [5.0]]), name="x")
+    with pytest.raises(InputError, match="resources: unknown resource 'cpu'; the cluster has gpu"):
+        IntervalInstance.on_cluster(jobs(), Cluster.uniform(machines_per_rack=1, gpus_per_slot=1), None, name="x")
 
 
 def test_some_of_the_jobs():

@@ -32,12 +32,12 @@ def instances(draw):
     def column(values):
         return np.array([draw(values) for _ in range(J)])
 
-    return PlacementInstance(
+    return PlacementInstance.from_machines(
         name="x",
         source=draw(st.text(PRINTABLE, max_size=5)),
-        resources=("cpu", "gpu")[:R],
+        resources=("cpu", "disk")[:R],
         units=("core", "")[:R],
-        servers=tuple(f"s{k}" for k in range(K)),
+        machines=tuple(f"s{k}" for k in range(K)),
         capacity=table(K, amounts),
         jobs=tuple(f"j{j}" for j in range(J)),
         parameter_servers=column(st.integers(1, 4)),
@@ -73,7 +73,7 @@ JOB = {
     "ps_bandwidth": 1,
     "worker_bandwidth": 1,
 }
-GOOD = {
+OLD = {
     "noun": "placement",
     "version": 1,
     "name": "x",
@@ -81,6 +81,31 @@ GOOD = {
     "servers": [{"label": "s", "capacity": {"cpu": 4}}],
     "jobs": [JOB],
 }
+
+GOOD = {key: value for key, value in OLD.items() if key != "servers"} | {
+    "version": 2,
+    "cluster": {"machines": [{"name": "s", "capacities": {"cpu": 4}}, {"name": "t", "rack": "r1", "slots": [2]}]},
+    "state": {"held": [{"owner": "x", "amounts": {"s": {"cpu": 1}}}]},
+}
+
+
+def test_version_1_means_the_same_as_a_wholly_free_cluster():
+    old = read_document(OLD, "file")
+    new = read_document(GOOD | {"cluster": {"machines": GOOD["cluster"]["machines"][:1]}, "state": {}}, "file")
+    assert old == new
+    assert (old.machines, old.capacity.tolist()) == (("s",), [[4.0]])
+
+
+def test_what_is_held_is_not_free():
+    instance = read_document(GOOD, "file")
+    assert instance.capacity.tolist() == [[3.0], [0.0]]
+    assert read_document(to_document(instance), "file") == instance
+
+
+def test_requirements_are_read_and_written():
+    requirement = {"gpu_types": [], "labels": {}, "tolerates": ["spot"], "level": "rack", "preferred_level": ""}
+    document = GOOD | {"jobs": [JOB | {"requirement": requirement}]}
+    assert to_document(read_document(document, "file"))["jobs"][0]["requirement"] == requirement
 
 
 def test_steps_compute_objective_and_charge_have_defaults():
@@ -93,7 +118,21 @@ def test_steps_compute_objective_and_charge_have_defaults():
     ("path", "value", "message"),
     [
         (("resources",), [], "field resources"),
-        (("servers",), [], "field servers"),
+        (("cluster",), "nowhere", "field cluster: unknown cluster 'nowhere'"),
+        (("cluster",), {"machines": []}, "field cluster: machines must be a non-empty list"),
+        (
+            ("state",),
+            {"held": [{"owner": "a", "gpus": ["t.g2"]}]},
+            "field state: state.held\\[0\\]: unknown GPU 't.g2'",
+        ),
+        (
+            ("state",),
+            {"held": [{"owner": "a", "amounts": {"s": {"cpu": 5}}}]},
+            "field state: state.held\\[0\\]: machine 's' has 4 cpu free, but 'a' requests 5",
+        ),
+        (("jobs", 0, "requirement"), {"level": "row"}, "job 'j': level must be one of cluster, rack, machine"),
+        (("jobs", 0, "requirement"), {"gpu_types": ["T4"]}, "job 'j': unknown GPU type 'T4'; the cluster has none"),
+        (("version",), 3, "field version must be 1 or 2 \\(got 3\\)"),
         (("jobs",), [], "field jobs"),
         (("jobs", 0, "workers"), 0, "field jobs.0.workers"),
         (("jobs", 0, "workers"), 1.5, "field jobs.0.workers"),
@@ -102,8 +141,6 @@ def test_steps_compute_objective_and_charge_have_defaults():
         (("jobs", 0, "colour"), "red", "field jobs.0.colour"),
         (("jobs", 0, "worker"), {}, "jobs.0.worker: the amount of cpu is missing; write 0 if there is none"),
         (("jobs", 0, "parameter_server"), {"cpu": 1, "disk": 1}, "jobs.0.parameter_server: unknown resource 'disk'"),
-        (("servers", 0, "capacity"), {"gpu": 1}, "servers.0.capacity: unknown resource 'gpu'; known: cpu"),
-        (("servers", 0, "capacity"), {"cpu": -1}, "field servers.0.capacity.cpu"),
         (("objective",), "speed", "field objective"),
         (("charge",), "all", "field charge"),
     ],
@@ -115,6 +152,32 @@ def test_defects_name_file_and_field(path, value, message):
         at = at[key]
     at[path[-1]] = value
     with pytest.raises(InputError, match=f"file: {message}"):
+        read_document(document, "file")
+
+
+@pytest.mark.parametrize(
+    ("server", "message"),
+    [
+        ({"capacity": {"gpu": 1}}, "servers.0.capacity: unknown resource 'gpu'; known: cpu"),
+        ({"capacity": {"cpu": -1}}, "field servers.0.capacity.cpu"),
+        ({}, "field servers.0.capacity"),
+    ],
+)
+def test_defects_of_version_1(server, message):
+    with pytest.raises(InputError, match=f"file: {message}"):
+        read_document(OLD | {"servers": [{"label": "s", **server}]}, "file")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "message"), [(0.5, "machine 's': gpu must be an integer"), (1e9, "at most 2,000,000 GPUs")]
+)
+def test_gpus_of_version_1_are_nodes_of_the_tree(gpus, message):
+    document = OLD | {
+        "resources": [{"name": "gpu", "unit": "GPU"}],
+        "servers": [{"label": "s", "capacity": {"gpu": gpus}}],
+        "jobs": [JOB | {"parameter_server": {"gpu": 0}, "worker": {"gpu": 1}}],
+    }
+    with pytest.raises(InputError, match=message):
         read_document(document, "file")
 
 

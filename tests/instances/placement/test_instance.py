@@ -19,7 +19,7 @@ GOOD = {
     "name": "x",
     "resources": ("cpu", "gpu"),
     "units": ("core", "GPU"),
-    "servers": ("a", "b"),
+    "machines": ("a", "b"),
     "capacity": [[4, 1], [4, 0]],
     "jobs": ("j",),
     "parameter_servers": [1],
@@ -33,7 +33,7 @@ GOOD = {
 
 
 def make(**changes):
-    return PlacementInstance(**{**GOOD, **changes})
+    return PlacementInstance.from_machines(**{**GOOD, **changes})
 
 
 def placed(*pieces):
@@ -45,10 +45,10 @@ def placed(*pieces):
     [
         ({"resources": ()}, r"resources must name at least one resource \(got none\)"),
         ({"units": ("core",)}, r"units must have one unit for each of the 2 resources \(got 1\)"),
-        ({"servers": ("a", "a")}, r"servers\[1\]: duplicate label 'a' \(first at servers\[0\]\)"),
+        ({"machines": ("a", "a")}, r"machines\[1\]: duplicate label 'a' \(first at machines\[0\]\)"),
         (
-            {"servers": (), "capacity": np.zeros((0, 2))},
-            r"number of servers must be an integer from 1 to 1,000,000 \(got 0\)",
+            {"machines": (), "capacity": np.zeros((0, 2))},
+            r"number of machines must be an integer from 1 to 1,000,000 \(got 0\)",
         ),
         ({"capacity": [[4, 1]]}, r"capacity must have shape \(2, 2\) \(got \(1, 2\)\)"),
         ({"capacity": [[4, 1], [-1, 0]]}, r"capacity\[1, 0\] must be a number from 0 to 1e9 \(got -1\.0\)"),
@@ -76,20 +76,20 @@ def test_defects_name_field_and_value(changes, message):
 
 def test_sums_that_no_whole_number_holds_are_refused():
     with pytest.raises(InputError, match=r"total capacity of cpu must be at most 4e\+12 core \(got 5e\+12\)"):
-        make(servers=tuple(f"s{k}" for k in range(5000)), capacity=np.full((5000, 2), 1e9))
+        make(machines=tuple(f"s{k}" for k in range(5000)), capacity=np.tile([1e9, 1], (5000, 1)))
 
 
 @pytest.mark.parametrize(
     ("pieces", "rule"),
     [
-        (((2, 1, 2),), "known_server"),
-        (((-1, 1, 2),), "known_server"),
+        (((2, 1, 2),), "known_machine"),
+        (((-1, 1, 2),), "known_machine"),
         (((0, 1, 2), (1, 0, 0)), "tasks_in_piece"),
         (((0, 2, 2), (1, -1, 0)), "tasks_in_piece"),
-        (((0, 1, 1), (0, 0, 1)), "one_piece_per_server"),
+        (((0, 1, 1), (0, 0, 1)), "one_piece_per_machine"),
         (((0, 0, 2),), "place_all_parameter_servers"),
         (((0, 1, 1),), "place_all_workers"),
-        (((0, 1, 2),), "server_capacity"),
+        (((0, 1, 2),), "machine_capacity"),
     ],
 )
 def test_judge_names_the_broken_rule(pieces, rule):
@@ -99,7 +99,7 @@ def test_judge_names_the_broken_rule(pieces, rule):
 
 def test_judge_states_load_capacity_and_unit():
     (violation,) = make().check(placed((1, 1, 2)))
-    assert str(violation) == "server_capacity at server b, cpu: 5 core, allowed 4 core"
+    assert str(violation) == "machine_capacity at machine b, cpu: 5 core, allowed 4 core"
 
 
 def test_judge_wants_every_job():
@@ -110,7 +110,7 @@ def test_capacity_is_exact_in_decimals():
     tenths = make(capacity=[[0.3, 0], [0, 0]], ps_demand=[[0.1, 0]], worker_demand=[[0.1, 0]])
     assert tenths.check(placed((0, 1, 2))) == []
     less = make(capacity=[[0.299999, 0], [0, 0]], ps_demand=[[0.1, 0]], worker_demand=[[0.1, 0]])
-    assert [item.rule for item in less.check(placed((0, 1, 2)))] == ["server_capacity"]
+    assert [item.rule for item in less.check(placed((0, 1, 2)))] == ["machine_capacity"]
 
 
 def test_transfer_time_is_that_of_the_slowest_task():
@@ -209,22 +209,22 @@ def test_layouts_of_figure_10(pieces, seconds):
 
 def test_machines_of_a_cluster_become_servers():
     cluster = named_cluster("optimus-testbed")
-    fields = {key: GOOD[key] for key in GOOD if key not in {"resources", "units", "servers", "capacity"}}
-    instance = PlacementInstance.from_cluster(cluster, resources=("gpu", "cpu"), **fields)
-    assert instance.servers == cluster.machines
+    fields = {key: GOOD[key] for key in GOOD if key not in {"resources", "units", "machines", "capacity"}}
+    instance = PlacementInstance(cluster=cluster, resources=("gpu", "cpu"), **fields)
+    assert instance.machines == cluster.machines
     assert instance.units == ("GPU", "core")
     assert sorted(map(tuple, instance.capacity.tolist())) == [(0.0, 16.0)] * 7 + [(2.0, 8.0)] * 6
     with pytest.raises(InputError, match="resources: unknown resource 'disk'; the cluster has cpu, gpu, memory"):
-        PlacementInstance.from_cluster(cluster, resources=("disk",), **fields)
+        PlacementInstance(cluster=cluster, resources=("disk",), **fields)
 
 
 def test_reasons_of_pausing():
     nothing = np.zeros(2, dtype=np.int64)
     plenty = np.full(2, 10**9)
-    assert pause_reason(make(worker_demand=[[5, 0]]), 0, plenty) == "no server is large enough for one of its workers"
+    assert pause_reason(make(worker_demand=[[5, 0]]), 0, plenty) == "no machine is large enough for one of its workers"
     assert pause_reason(make(ps_demand=[[0, 2]]), 0, plenty).endswith("for one of its parameter servers")
     assert pause_reason(make(), 0, nothing) == "it needs 5 core of cpu, but only 0 are free"
-    assert pause_reason(make(), 0, plenty) == "the free amounts suffice in total, but not on single servers"
+    assert pause_reason(make(), 0, plenty) == "the free amounts suffice in total, but not on single machines"
 
 
 @pytest.mark.parametrize(

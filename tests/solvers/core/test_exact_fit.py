@@ -90,11 +90,11 @@ def triplets(servers, seed):
         needs += [first, second, 1000 - first - second]
     rng.shuffle(needs)
     J = len(needs)
-    return PlacementInstance(
+    return PlacementInstance.from_machines(
         name=f"triplets{servers}",
         resources=("gpu",),
         units=("GPU",),
-        servers=tuple(f"n{k}" for k in range(servers)),
+        machines=tuple(f"n{k}" for k in range(servers)),
         capacity=np.full((servers, 1), 1000.0),
         jobs=tuple(f"j{j}" for j in range(J)),
         parameter_servers=np.ones(J, dtype=int),

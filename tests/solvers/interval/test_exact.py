@@ -189,7 +189,7 @@ def test_two_exact_decisions_pause_the_job_that_is_cheap_to_pause():
         max_workers=np.array([2, 1]),
         max_ps=np.array([1, 1]),
     )
-    instance = IntervalInstance.on_servers(
+    instance = IntervalInstance.from_machines(
         allocation,
         ("a", "b"),
         np.array([[5.0], [5.0]]),

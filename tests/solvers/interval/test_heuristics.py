@@ -74,7 +74,7 @@ def crowded():
     demand = np.array([[3.0, 1.0, 0.0], [9.0, 1.0, 0.0], [3.0, 1.0, 0.0]])
     one = np.ones(3, dtype=np.int64)
     shared = dataclasses.replace(base.allocation, worker_demand=demand, ps_demand=demand, max_workers=one, max_ps=one)
-    return IntervalInstance.on_servers(
+    return IntervalInstance.from_machines(
         shared,
         ("a", "b"),
         np.array([[8.0, 80.0, 1.0], [8.0, 80.0, 1.0]]),
@@ -104,7 +104,7 @@ def test_no_job_fits_at_all():
     assert admitted(none) == []
     result = gangopt.solve(none, "optimus+optimus")
     assert result.metrics["jobs_placed"] == 0
-    assert "no server is large enough" in result.solution.placement.reasons[0]
+    assert "no machine is large enough" in result.solution.placement.reasons[0]
     assert result.objective == pytest.approx(none.pause_charge.sum())
 
 

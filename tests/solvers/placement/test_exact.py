@@ -19,6 +19,7 @@ from gangopt.solvers.placement import search as placement_search
 from gangopt.solvers.placement.bound import LevelsBound, levels_within, sum_alone
 from gangopt.solvers.placement.heuristics import optimus, pack
 from gangopt.solvers.placement.neighbourhoods import neighbourhood_of
+from gangopt.topology import State
 
 OPEN = "placement/random?servers=60&jobs=30&load=0.99&seed=3"
 """Not proven in a second."""
@@ -96,12 +97,14 @@ def test_ctrl_c_returns_what_is_known(monkeypatch):
 
 
 def test_everything_may_be_paused():
-    instance = dataclasses.replace(
-        gangopt.load("placement/optimus-figure10"), capacity=np.zeros((3, 1)), name="placement/nothing"
-    )
+    instance = gangopt.load("placement/optimus-figure10")
+    state = State(instance.cluster)
+    for machine in instance.machines:
+        state.close(machine)
+    instance = dataclasses.replace(instance, state=state, name="placement/nothing")
     result = gangopt.solve(instance)
     assert (result.objective, result.bound, result.metrics["jobs_paused"]) == (0.0, 0.0, 1)
-    assert result.solution.reasons == ("no server is large enough for one of its parameter servers",)
+    assert result.solution.reasons == ("no machine is large enough for one of its parameter servers",)
     for form in ("tasks", "pieces", "levels"):
         assert gangopt.solve(instance, form=form).objective == 0.0
 
@@ -196,11 +199,11 @@ def test_controls_without_time_stop_before_the_first_solve():
 
 def of_many_magnitudes(capacity, jobs, ps_demand, worker_demand, **fields):
     """Return jobs (p, w) whose times are many orders of magnitude apart."""
-    return PlacementInstance(
+    return PlacementInstance.from_machines(
         name="test",
         resources=("slots",),
         units=("task",),
-        servers=tuple(f"s{k}" for k in range(len(capacity))),
+        machines=tuple(f"s{k}" for k in range(len(capacity))),
         capacity=np.array(capacity, dtype=float)[:, None],
         jobs=tuple(f"j{j}" for j in range(len(jobs))),
         parameter_servers=np.array([p for p, _ in jobs]),

@@ -22,7 +22,7 @@ def make(slots, jobs, charge="tasks", **changes):
         "name": "test",
         "resources": ("slots",),
         "units": ("task",),
-        "servers": tuple(f"s{k}" for k in range(len(slots))),
+        "machines": tuple(f"s{k}" for k in range(len(slots))),
         "capacity": np.array(slots, dtype=float)[:, None],
         "jobs": tuple(f"j{j}" for j in range(J)),
         "parameter_servers": np.array([p for p, _ in jobs]),
@@ -34,7 +34,7 @@ def make(slots, jobs, charge="tasks", **changes):
         "worker_bandwidth": np.ones(J),
         "charge": charge,
     }
-    return PlacementInstance(**{**fields, **changes})
+    return PlacementInstance.from_machines(**{**fields, **changes})
 
 
 def dividing_cases(count, seed):
