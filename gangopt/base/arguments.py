@@ -16,7 +16,7 @@ from gangopt.base.errors import InputError, shorten, shown
 
 __all__ = ["Parameter", "bind", "join_name", "number_in", "parameters_of", "split_name", "unknown"]
 
-_KINDS = (int, float, str, bool)
+_OF_TEXT = (int, float, str, bool)
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
@@ -112,12 +112,17 @@ class Parameter:
     required: bool
     default: object
 
+    @property
+    def of_text(self) -> bool:
+        """Whether text can express a value: an int, float, str, bool or a choice."""
+        return bool(self.choices) or any(kind in _OF_TEXT for kind in self.kinds)
+
     def describe(self) -> str:
-        """Return `name=default`, `name=<type>` for required arguments, or `[name=<type>]` if the default is None."""
-        kind = "|".join(self.choices) or "|".join(item.__name__ for item in self.kinds)
+        """Return `name=default`, `name=<type>` if required, or `[name=<type>]` if the default is None or empty."""
+        kind = "|".join(self.choices) or "|".join(item.__name__ for item in self.kinds if item in _OF_TEXT)
         if self.required:
             return f"{self.name}=<{kind}>"
-        return f"[{self.name}=<{kind}>]" if self.default is None else join_name("", {self.name: self.default})[1:]
+        return f"[{self.name}=<{kind}>]" if self.default in (None, "") else join_name("", {self.name: self.default})[1:]
 
 
 def parameters_of(function: Callable[..., Any], skip: int = 0) -> dict[str, Parameter]:
@@ -133,15 +138,12 @@ def parameters_of(function: Callable[..., Any], skip: int = 0) -> dict[str, Para
     Returns
     -------
     dict
-        Parameters by name, in signature order; those of other types, which no text can express, are left out.
+        Parameters by name, in signature order.
     """
     hints = typing.get_type_hints(function)
     result = {}
     for item in list(inspect.signature(function).parameters.values())[skip:]:
         kinds, choices = _kinds(hints[item.name])
-        kinds = tuple(kind for kind in kinds if kind in _KINDS)
-        if not kinds:
-            continue
         required = item.default is inspect.Parameter.empty
         result[item.name] = Parameter(item.name, kinds, choices, required, None if required else item.default)
     return result

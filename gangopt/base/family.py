@@ -27,5 +27,5 @@ class Family:
         return resolve(self.target)  # type: ignore[no-any-return]
 
     def parameters(self) -> dict[str, Parameter]:
-        """Return the arguments in signature order."""
-        return parameters_of(self.generator())
+        """Return the arguments that text can express, in signature order."""
+        return {name: item for name, item in parameters_of(self.generator()).items() if item.of_text}

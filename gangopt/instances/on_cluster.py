@@ -99,10 +99,13 @@ def checked_requirements(
     found = tuple(given)
     if len(found) != len(owners):
         raise InputError(f"requirements must have one entry for each of the {len(owners)} {kind}s (got {len(found)})")
+    checked: set[Requirement] = set()
     for label, item in zip(owners, found, strict=True):
         if not isinstance(item, Requirement):
             raise InputError(f"{kind} {label!r}: its requirement must be a Requirement (got {shown(item)})")
-        item.check(cluster, f"{kind} {label!r}")
+        if item not in checked:
+            item.check(cluster, f"{kind} {label!r}")
+            checked.add(item)
     return found
 
 

@@ -15,7 +15,7 @@ from gangopt.topology._checks import refuse_unknown, shown
 from gangopt.topology._cluster import Cluster
 from gangopt.topology._named import cluster_names, load_cluster, named_cluster
 from gangopt.topology._state import State
-from gangopt.topology._tree import RawTree
+from gangopt.topology._tree import Layer, RawTree
 
 __all__ = ["cluster_content", "cluster_of_content", "state_content", "state_of_content"]
 
@@ -127,7 +127,7 @@ def _of_table(content: Mapping[str, Any]) -> Cluster:
     rows = content["machines"]
     if not isinstance(rows, list) or not rows:
         raise InputError(f"machines must be a non-empty list (got {shown(rows)})")
-    tree = RawTree(root=content.get("root", "cluster"))
+    tree = RawTree(root=content.get("root", "cluster"), slots=Layer(ordered=True), gpus=Layer(ordered=True))
     racks: dict[str, int] = {}
     for i, row in enumerate(rows):
         _add_row(tree, racks, row, f"machines[{i}]")

@@ -12,7 +12,7 @@ import numpy as np
 from gangopt.base.errors import InputError
 from gangopt.topology import _checks
 from gangopt.topology._checks import shown
-from gangopt.topology._tree import RawTree
+from gangopt.topology._tree import Layer, RawTree
 
 __all__ = ["MachineGroup", "tree_from_groups"]
 
@@ -92,7 +92,7 @@ def tree_from_groups(
     nodes = sum(group.count * (1 + len(group.slot_sizes) + group.gpus) for group in groups)
     if nodes > _checks.LARGEST_CLUSTER:
         raise InputError(f"the cluster must have at most {_checks.LARGEST_CLUSTER:,} nodes (got {nodes})")
-    tree = RawTree(root="cluster")
+    tree = RawTree(root="cluster", slots=Layer(ordered=True), gpus=Layer(ordered=True))
     rack_of: list[int] = []
     for size in _rack_sizes(machines, machines_per_rack):
         rack = tree.racks.add(f"r{len(tree.racks.labels)}", 0, rack_bandwidth)

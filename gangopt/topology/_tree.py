@@ -23,11 +23,16 @@ _NO_INDEX: Ints = np.zeros(0, dtype=np.int64)
 
 @dataclass
 class Layer:
-    """The nodes of one level in any order: label, index of the parent one level above, Gb/s of the edge to it."""
+    """The nodes of one level: label, index of the parent one level above, Gb/s of the edge to it.
+
+    `ordered` tells that the nodes of each parent have been added in the order of their labels; otherwise they are
+    sorted.
+    """
 
     labels: list[Any] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     bandwidths: list[Any] = field(default_factory=list)
+    ordered: bool = False
 
     def add(self, label: object, parent: int, bandwidth: object) -> int:
         """Append a node and return its index."""
@@ -130,7 +135,7 @@ def _ordered(tree: RawTree) -> dict[str, tuple[tuple[str, ...], Ints, Floats, li
     rank = np.zeros(1, dtype=np.int64)
     for level, layer in tree.layers():
         parents = rank[np.array(layer.parents, dtype=np.int64)]
-        order = _order(layer.labels, parents.tolist())
+        order = np.argsort(parents, kind="stable").tolist() if layer.ordered else _order(layer.labels, parents.tolist())
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         labels = tuple(layer.labels[i] for i in order)
@@ -167,6 +172,8 @@ def _order(labels: list[str], parents: list[int]) -> list[int]:
 
 def _bandwidths(level: str, layer: Layer, order: list[int]) -> Floats:
     values = np.full(len(order), np.nan)
+    if all(value is None for value in layer.bandwidths):
+        return values
     for new, old in enumerate(order):
         if layer.bandwidths[old] is not None:
             where = f"{level} {_checks.shown(layer.labels[old])}: bandwidth of the edge above (Gb/s)"
@@ -175,26 +182,34 @@ def _bandwidths(level: str, layer: Layer, order: list[int]) -> Floats:
 
 
 def _capacities(machines: tuple[str, ...], given: list[Any], gpu_counts: Ints) -> tuple[tuple[str, ...], Floats]:
-    names = {"gpu"}
+    # machines of one group share one mapping, which is checked once
+    rows: dict[int, dict[str, float]] = {}
     for machine, row in zip(machines, given, strict=True):
-        if not isinstance(row, Mapping):
-            raise InputError(
-                f"machine {_checks.shown(machine)}: capacities must be a mapping from resource name to amount "
-                f"(got {_checks.shown(row)})"
-            )
-        names.update(_checks.label(key, f"machine {_checks.shown(machine)}: a resource name") for key in row)
-    resources = tuple(sorted(names))
-    column = {resource: k for k, resource in enumerate(resources)}
-    amounts = np.zeros((len(machines), len(resources)))
-    amounts[:, column["gpu"]] = gpu_counts
-    for m, row in enumerate(given):
-        for resource, value in row.items():
-            where = f"machine {_checks.shown(machines[m])}: capacity {_checks.shown(resource)}"
-            checked = _checks.amount(value, where)
-            if resource == "gpu" and checked != gpu_counts[m]:
-                raise InputError(f"{where} is {_checks.shown(value)}, but the machine has {gpu_counts[m]} GPU nodes")
-            amounts[m, column[resource]] = checked
+        if id(row) not in rows:
+            rows[id(row)] = _checked_row(machine, row)
+    resources = tuple(sorted({"gpu"}.union(*rows.values())))
+    table = {key: [row.get(name, 0.0) for name in resources] for key, row in rows.items()}
+    amounts = np.array([table[id(row)] for row in given])
+    stated = np.array(["gpu" in rows[id(row)] for row in given])
+    column = resources.index("gpu")
+    for m in np.flatnonzero(stated & (amounts[:, column] != gpu_counts))[:1].tolist():
+        raise InputError(
+            f"machine {_checks.shown(machines[m])}: capacity 'gpu' is {_checks.shown(given[m]['gpu'])}, "
+            f"but the machine has {gpu_counts[m]} GPU nodes"
+        )
+    amounts[:, column] = gpu_counts
     return resources, amounts
+
+
+def _checked_row(machine: str, row: object) -> dict[str, float]:
+    where = f"machine {_checks.shown(machine)}"
+    if not isinstance(row, Mapping):
+        raise InputError(
+            f"{where}: capacities must be a mapping from resource name to amount (got {_checks.shown(row)})"
+        )
+    for name in row:
+        _checks.label(name, f"{where}: a resource name")
+    return {name: _checks.amount(row[name], f"{where}: capacity {_checks.shown(name)}") for name in row}
 
 
 def _gpu_types(machines: tuple[str, ...], given: list[Any], gpu_counts: Ints) -> tuple[str | None, ...]:

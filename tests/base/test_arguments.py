@@ -62,7 +62,7 @@ def test_values_are_converted_in_signature_order():
     [
         (
             {"jobs": "1", "sped": "2"},
-            "x: unknown argument 'sped'; accepted: jobs=<int>, load=0.9, mode=sync, skip=false, file=, .top=<int>.",
+            "x: unknown argument 'sped'; accepted: jobs=<int>, load=0.9, mode=sync, skip=false, .file=<str>., .top",
         ),
         ({}, "x: missing argument jobs=<int>"),
         ({"jobs": "many"}, r"x: jobs must be an integer \(got many\)"),

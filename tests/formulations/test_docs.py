@@ -1,5 +1,6 @@
 """Pages on the problems: examples run, tables list the components that are built, and every name is described."""
 
+import dataclasses
 import doctest
 import re
 from fractions import Fraction
@@ -19,6 +20,7 @@ from gangopt.instances.parameters.instance import ParametersInstance
 from gangopt.instances.placement import instance as placement
 from gangopt.solvers.bounds import BOUNDS
 from gangopt.solvers.highs import solve_model
+from gangopt.topology import Requirement
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -77,6 +79,9 @@ def models(noun, form):
         forms = {"assign": [Assign(**caps)], "groups": [Groups(**caps), Groups(cuts=1)]}[form]
         return [item.model(instance) for item in forms]
     instances = [gangopt.load(name) for name in INSTANCES[noun]] + [at_home()] * (noun == "auction")
+    if noun == "placement":
+        requirements = (Requirement(level="machine"), Requirement())
+        instances.append(dataclasses.replace(instances[0], requirements=requirements))
     return [gangopt.problems[noun].form(form).model(instance) for instance in instances]
 
 
@@ -143,6 +148,8 @@ RULES = {
         "one_piece_per_machine",
         "place_all_parameter_servers",
         "place_all_workers",
+        "allowed_machine",
+        "required_level",
         "machine_capacity",
     ],
     "schedule": ["runs_of_every_job", "after_arrival", "runs_in_order", "whole_slots"],

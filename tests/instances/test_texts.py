@@ -38,7 +38,7 @@ def test_every_decision_describes_its_instances(small_names):
 def test_placements_show_servers_by_kind_and_tasks():
     instance, text = text_of("placement/random?servers=4&jobs=3&seed=1")
     lines = text.splitlines()
-    assert lines[0] == "4 servers, 3 jobs; transfer times; charge tasks"
+    assert lines[0] == "4 machines, 3 jobs; transfer times; charge tasks"
     assert sum(int(line.split()[0]) for line in lines if " x " in line) == 4
     for j, label in enumerate(instance.jobs):
         row = next(line.split() for line in lines if line.startswith(label))

@@ -12,7 +12,7 @@ import numpy as np
 from gangopt.base import checks
 from gangopt.base.contract import Score, Violation
 from gangopt.base.errors import InputError
-from gangopt.base.types import Floats, Ints
+from gangopt.base.types import Bools, Floats, Ints
 from gangopt.instances.on_cluster import ClusterInstance, checked_requirements, cluster_of_machines
 from gangopt.instances.placement.counting import most_jobs_by_counting
 from gangopt.instances.placement.solution import PlacementSolution
@@ -194,6 +194,11 @@ class PlacementInstance(ClusterInstance):
         found = {level: self.cluster.machine_domain(level) for level in set(levels) - {"", "cluster"}}
         return tuple(found.get(level) for level in levels)
 
+    @cached_property
+    def allowed(self) -> dict[Requirement, Bools]:
+        """Mask of the machines that each distinct requirement allows, shape (K,)."""
+        return {item: item.machines(self.cluster) for item in set(self.requirements)}
+
     @property
     def has_domains(self) -> bool:
         """Whether a job must lie inside one node of some level."""
@@ -218,11 +223,11 @@ class PlacementInstance(ClusterInstance):
 
     def _bound_sets(self) -> tuple[Ints, Ints]:
         """Return the columns of the sets of machines to which jobs are bound: room by machine, demand by task."""
+        bound = {item: mask.tobytes() for item, mask in self.allowed.items() if not mask.all()}
         sets: dict[bytes, list[int]] = {}
-        for j, requirement in enumerate(self.requirements):
-            mask = requirement.machines(self.cluster)
-            if not mask.all():
-                sets.setdefault(mask.tobytes(), []).append(j)
+        for j, requirement in enumerate(self.requirements) if bound else ():
+            if requirement in bound:
+                sets.setdefault(bound[requirement], []).append(j)
         rows = np.zeros((len(self.machines), len(sets)), dtype=np.int64)
         demands = np.zeros((len(self.jobs), len(sets)), dtype=np.int64)
         for column, (mask_bytes, jobs) in enumerate(sets.items()):
@@ -360,7 +365,7 @@ class PlacementInstance(ClusterInstance):
         return found or self._check_requirement(j, [machine for machine, _, _ in pieces])
 
     def _check_requirement(self, j: int, machines: list[int]) -> list[Violation]:
-        allowed = self.requirements[j].machines(self.cluster)
+        allowed = self.allowed[self.requirements[j]]
         where = f"job {self.jobs[j]}"
         found = [
             Violation("allowed_machine", f"{where}, machine {self.machines[machine]}", 1, 0, "pieces")
