@@ -14,6 +14,7 @@ from gangopt.base.jsonfile import dump_json, parse_json, write_json
 from gangopt.catalogue import entries, entry, families, load, names, read_document, to_document
 from gangopt.registry.problem import resolve
 from gangopt.registry.records import problems
+from gangopt.topology import Cluster, State, save_cluster
 
 EVERY = names()
 
@@ -186,3 +187,39 @@ def test_what_is_neither_name_nor_path_is_refused(given):
         gangopt.load(given)
     with pytest.raises(InputError, match=r"pattern must be text, e\.g\. 'allocation/\*' \(got "):
         gangopt.names(given)
+
+
+def test_families_take_a_cluster_and_its_state():
+    cluster = Cluster.uniform(machines_per_rack=3, gpus_per_slot=4, capacities={"cpu": 16, "memory": 64})
+    state = State(cluster)
+    state.close("m1")
+    for name in ("placement/random?jobs=2", "interval/random?jobs=2"):
+        instance = load(name, cluster=cluster, state=state)
+        assert instance.cluster == cluster
+        assert instance.capacity[1].tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("placement/optimus-figure10", "takes neither cluster nor state; only families of instances do"),
+        ("parameters/random?blocks=3", "cluster is not an argument of this family"),
+        ("placement/random?jobs=2&cluster=themis-testbed", "cluster is also given in the name"),
+    ],
+)
+def test_a_cluster_for_what_takes_none(name, message):
+    with pytest.raises(InputError, match=message):
+        load(name, cluster=Cluster.uniform(machines_per_rack=1, gpus_per_slot=1))
+
+
+def test_a_cluster_file_is_relative_to_the_instance_file(tmp_path):
+    save_cluster(Cluster.uniform(machines_per_rack=1, gpus_per_slot=2, capacities={"cpu": 64}), tmp_path / "lab.json")
+    document = to_document(load("placement/optimus-figure10")) | {"cluster": "lab.json", "state": {}}
+    document["resources"] = [{"name": "cpu", "unit": "core"}]
+    for job in document["jobs"]:
+        job["worker"] = job["parameter_server"] = {"cpu": 1}
+    (tmp_path / "made.json").write_text(json.dumps(document), encoding="utf-8")
+    assert load(tmp_path / "made.json").machines == ("m0",)
+    (tmp_path / "lab.json").unlink()
+    with pytest.raises(InputError, match=r"made\.json: field cluster: .*lab\.json"):
+        load(tmp_path / "made.json")

@@ -365,3 +365,17 @@ def test_both_names_of_the_option_for_formulations(call, option, tmp_path):
 )
 def test_unknown_words_of_the_command_line_have_near_matches(refused, arguments, message):
     assert re.search(message, refused(*arguments))
+
+
+def test_schema_prints_former_versions(call, refused):
+    versions = {
+        n: json.loads(call("schema", "placement", *given)[1])["properties"]["version"]
+        for n, given in ((1, ["--version", "1"]), (2, []))
+    }
+    assert [versions[n]["const"] for n in (1, 2)] == [1, 2]
+    assert (
+        refused("schema", "placement", "--version", "3") == "gangopt: --version must be 1 or 2 for placement (got 3)\n"
+    )
+    assert refused("schema", "threshold", "--version", "2") == "gangopt: --version must be 1 for threshold (got 2)\n"
+    assert "cluster files have one version" in refused("schema", "cluster", "--version", "1")
+    assert "solution files have one version" in refused("schema", "placement", "--solution", "--version", "1")
