@@ -106,8 +106,8 @@ class PlacementInstance(ClusterInstance):
         Free amount of each resource on each machine, in the resource's unit, shape (K, R).
     capacity_millionths, ps_millionths, worker_millionths : ndarray of int
         Free amounts and demands, rounded to millionths of the unit, shape (K, R + B) and (J, R + B). Each of the last
-        B columns stands for a set of machines to which some jobs are bound: a machine in the set has one unit for
-        every task of these jobs, any other has none.
+        B columns stands for a set of machines to which some jobs are bound: a machine in the set has room for as
+        many tasks as these jobs could have at most, any other has none.
 
     Raises
     ------
@@ -231,8 +231,8 @@ class PlacementInstance(ClusterInstance):
         rows = np.zeros((len(self.machines), len(sets)), dtype=np.int64)
         demands = np.zeros((len(self.jobs), len(sets)), dtype=np.int64)
         for column, (mask_bytes, jobs) in enumerate(sets.items()):
-            tasks = int((self.parameter_servers[jobs] + self.workers[jobs]).sum())
-            rows[np.frombuffer(mask_bytes, dtype=np.bool_), column] = tasks
+            # an interval takes this room from its smallest configurations, and may choose any larger one
+            rows[np.frombuffer(mask_bytes, dtype=np.bool_), column] = 2 * MAX_TASKS * len(jobs)
             demands[jobs, column] = 1
         return rows, demands
 
