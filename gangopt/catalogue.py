@@ -278,10 +278,12 @@ def read_document(value: object, origin: str) -> Instance:
 
 def _with_found_cluster(value: dict[str, Any], origin: str) -> dict[str, Any]:
     """Return a file's content with a path of its cluster, which is relative to the file, that can be opened."""
+    cluster = value.get("cluster")
+    if not isinstance(cluster, str):
+        return value
     from gangopt.topology import cluster_names
 
-    cluster = value.get("cluster")
-    if not isinstance(cluster, str) or cluster in cluster_names():
+    if cluster in cluster_names():
         return value
     return value | {"cluster": str(Path(origin).parent / cluster)}
 

@@ -114,7 +114,7 @@ class Parameter:
 
     @property
     def of_text(self) -> bool:
-        """Whether text can express a value: an int, float, str, bool or a choice."""
+        """True if text can express a value: an int, float, str, bool or a choice."""
         return bool(self.choices) or any(kind in _OF_TEXT for kind in self.kinds)
 
     def describe(self) -> str:

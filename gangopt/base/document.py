@@ -13,6 +13,7 @@ from gangopt.base.errors import LONGEST_SHOWN, InputError, shorten, shown, unpri
 __all__ = [
     "Amount",
     "Count",
+    "FormerDocument",
     "InstanceDocument",
     "Label",
     "Part",
@@ -48,8 +49,8 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
 
-class InstanceDocument(Part, ABC):
-    """Fields that every instance file has, beside those of its problem."""
+class FormerDocument(Part, ABC):
+    """Fields that every instance file has, beside those of its problem; files of a former version are only read."""
 
     noun: str
     version: Literal[1] = Field(description="version of the file format")
@@ -60,6 +61,10 @@ class InstanceDocument(Part, ABC):
     @abstractmethod
     def to_instance(self) -> Instance:
         """Return the instance in the file."""
+
+
+class InstanceDocument(FormerDocument):
+    """Base of instance files of the version that is written."""
 
     @classmethod
     @abstractmethod
@@ -107,7 +112,7 @@ def validate(model: type[_Model], value: object, origin: str) -> _Model:
         raise refusal(error, origin) from None
 
 
-def instance_of(document: type[InstanceDocument], value: object, origin: str) -> Instance:
+def instance_of(document: type[FormerDocument], value: object, origin: str) -> Instance:
     """Return the instance that parsed JSON describes.
 
     Parameters

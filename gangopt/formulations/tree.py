@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
+from pyomo.core.expr.numvalue import is_potentially_variable
 from pyomo.environ import Constraint, Expression, Param, Set
 
 from gangopt.base.errors import InputError
@@ -85,7 +86,7 @@ def add_use(
     block.use = Expression(list(machines), list(resources), rule=use)
 
 
-def couple(topology: Pyomo, decisions: Mapping[str, Pyomo] | Iterable[Pyomo]) -> None:
+def couple(topology: Pyomo, decisions: Iterable[Pyomo]) -> None:
     r"""Add the rows that keep several decisions on one cluster within what is free.
 
     .. math:: \sum_d \text{use}^d_{mr} \le \text{free}_{mr} \quad\text{for every machine } m \text{, resource } r
@@ -105,7 +106,7 @@ def couple(topology: Pyomo, decisions: Mapping[str, Pyomo] | Iterable[Pyomo]) ->
     InputError
         If a block has no `use`, or it names a machine or resource that the topology lacks.
     """
-    blocks = list(decisions.values() if isinstance(decisions, Mapping) else decisions)
+    blocks = list(decisions)
     for block in blocks:
         if block.component("use") is None:
             raise InputError(f"{block.name} has no use[machine, resource]; fill it with a formulation over machines")
@@ -115,7 +116,7 @@ def couple(topology: Pyomo, decisions: Mapping[str, Pyomo] | Iterable[Pyomo]) ->
 
     def machine_capacity(rows: Pyomo, machine: str, resource: str) -> Pyomo:
         used = [block.use[machine, resource] for block in blocks if (machine, resource) in block.use]
-        if all(item.is_fixed() for item in used):
+        if not any(is_potentially_variable(item.expr) for item in used):
             return Constraint.Skip
         return sum(used) <= rows.free[machine, resource]
 

@@ -1,7 +1,8 @@
-"""What the instances of all place-dependent problems share: a cluster and its state."""
+"""Base of the instances of place-dependent problems: a cluster and its state."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,7 @@ class ClusterInstance(Instance):
             raise InputError(f"state must be a State of the same cluster (got {shown(state)})")
         object.__setattr__(self, "state", state.frozen())
 
+    @abstractmethod
     def uses(self, solution: Any) -> tuple[Use, ...]:
         """Return what each owner uses at each node, for `gangopt.topology.assign`.
 
@@ -55,7 +57,6 @@ class ClusterInstance(Instance):
         solution : Solution
             A feasible solution.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no uses")
 
     def state_after(self, solution: Any) -> State:
         """Return the state in which what a solution uses is held, too.

@@ -57,7 +57,7 @@ class OnClusterDocument(InstanceDocument, ABC):
 
 
 class RequirementDocument(Part):
-    """Where on the tree a demand may lie."""
+    """Allowed machines and levels of a demand."""
 
     gpu_types: list[str] = Field(default=[], description="allowed GPU types; empty for any")
     labels: dict[str, str] = Field(default={}, description="labels that a machine must have")

@@ -18,7 +18,7 @@ from gangopt.base.plugins import Extensible, resolve
 
 if TYPE_CHECKING:
     from gangopt.base.contract import Instance
-    from gangopt.base.document import InstanceDocument
+    from gangopt.base.document import FormerDocument
     from gangopt.base.types import Sense
     from gangopt.formulations.contract import Formulation
 
@@ -169,7 +169,7 @@ class Problem(Generic[InstanceT, SolutionT]):
     describe_solution: str | None = None
     former_document: str | None = None
 
-    def documents(self) -> dict[int, type[InstanceDocument]]:
+    def documents(self) -> dict[int, type[FormerDocument]]:
         """Import and return the types of instance files by version, the one that is written last."""
         if self.former_document is None:
             return {1: resolve(self.document)}

@@ -8,49 +8,13 @@ import numpy as np
 
 from gangopt.base.arguments import unknown
 from gangopt.base.types import Ints
-from gangopt.topology import Cluster
+from gangopt.topology import FreeGpus, Place
 
 __all__ = ["RULES", "SURE", "Machines", "Place"]
 
-Place = tuple[tuple[int, int], ...]
-"""Pairs of machine index and GPUs, in order of machine index."""
 
-
-class Machines:
-    """Free GPUs of the machines of a cluster.
-
-    Parameters
-    ----------
-    cluster : Cluster
-        Cluster, empty at first.
-    """
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.capacity: Ints = np.array(cluster.gpus_per_machine, dtype=np.int64)
-        self.free: Ints = self.capacity.copy()
-        self._rack: Ints = np.array(cluster.machine_rack, dtype=np.int64)
-        self._largest_first = np.cumsum(np.sort(self.capacity)[::-1])
-
-    def fewest(self, gpus: int) -> int:
-        """Return the smallest number of machines that holds a gang in an empty cluster."""
-        return int(np.searchsorted(self._largest_first, gpus)) + 1
-
-    def take(self, place: Place) -> None:
-        """Occupy the GPUs of a place."""
-        for machine, count in place:
-            self.free[machine] -= count
-
-    def release(self, place: Place) -> None:
-        """Release the GPUs of a place."""
-        for machine, count in place:
-            self.free[machine] += count
-
-    def level(self, place: Place) -> str:
-        """Return the narrowest topology level that holds a place: `machine`, `rack` or `cluster`."""
-        if len(place) == 1:
-            return "machine"
-        racks = {int(self._rack[machine]) for machine, _ in place}
-        return "rack" if len(racks) == 1 else "cluster"
+class Machines(FreeGpus):
+    """Free GPUs of the machines of a cluster, with the rules that place a gang on them."""
 
     def packed(self, gpus: int) -> Place | None:
         """Place a gang on the fewest machines with enough free GPUs.

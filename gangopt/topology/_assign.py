@@ -20,7 +20,7 @@ __all__ = ["Assignment", "Use", "assign"]
 
 @dataclass(frozen=True)
 class Use:
-    """What one owner uses at one node of the tree.
+    """Amounts that one owner uses at one node of the tree.
 
     Attributes
     ----------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,15 +42,13 @@ def cluster_content(cluster: Cluster) -> str | dict[str, Any]:
     return table if _has_short_form(cluster) else cluster.to_node_link()
 
 
-def cluster_of_content(content: object, folder: Path | None = None) -> Cluster:
+def cluster_of_content(content: object) -> Cluster:
     """Return the cluster that JSON content describes.
 
     Parameters
     ----------
     content : str or mapping
         A name of `cluster_names`, the path of a cluster file, a table of machines, or node-link data.
-    folder : Path or None, optional
-        Folder that a relative path is relative to; None for the working directory.
 
     Raises
     ------
@@ -59,8 +56,7 @@ def cluster_of_content(content: object, folder: Path | None = None) -> Cluster:
         If the content is none of these.
     """
     if isinstance(content, str):
-        path = None if folder is None else folder / content
-        return load_cluster(path if path is not None and content not in cluster_names() and path.exists() else content)
+        return load_cluster(content)
     if not isinstance(content, Mapping):
         raise InputError(f"a cluster must be a name, a path or an object (got {shown(content)})")
     return _of_table(content) if "machines" in content else Cluster.from_node_link(content)

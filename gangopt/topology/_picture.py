@@ -79,7 +79,7 @@ def draw(subject: Cluster | State, owners: Owners | None = None, ax: Axes | None
 
 @dataclass
 class _Holdings:
-    """Who holds which part of a cluster, as far as a plot shows it."""
+    """Owners of the parts of a cluster, as far as a plot shows them."""
 
     cluster: Cluster
     owner_of: list[str | None]

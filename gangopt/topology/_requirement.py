@@ -23,7 +23,7 @@ _REPELLING = ("NoSchedule", "NoExecute")
 
 @dataclass(frozen=True, kw_only=True)
 class Requirement:
-    """Where on the tree a demand may lie.
+    """Machines and levels of the tree that are allowed for a demand.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Requirement:
 
     @property
     def is_anywhere(self) -> bool:
-        """Whether nothing is required or preferred; taints still repel."""
+        """True if nothing is required or preferred; taints still repel."""
         return not (self.gpu_types or self.labels or self.level or self.preferred_level)
 
     def check(self, cluster: Cluster, where: str) -> None:

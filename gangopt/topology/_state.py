@@ -28,7 +28,7 @@ __all__ = ["State"]
 
 
 class State:
-    """Who holds what on a cluster, and which of its machines are unavailable.
+    """Holdings of the owners on a cluster, and its unavailable machines.
 
     GPUs are held individually, whole or in shares; other resources by amount on a machine. An owner is any non-empty
     text, e.g. the label of a job. Every call checks its whole request first and changes nothing if it raises.

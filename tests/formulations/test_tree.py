@@ -1,7 +1,7 @@
 """The topology on a Block, and the rows that couple decisions on it."""
 
 import pytest
-from pyomo.environ import Block, ConcreteModel, value
+from pyomo.environ import Block, ConcreteModel, Var, value
 
 from gangopt import load
 from gangopt.base.errors import InputError
@@ -46,10 +46,18 @@ def placed(form, cluster):
 
 def test_only_pairs_that_a_decision_uses_have_a_row():
     model = placed(tasks, LAB)
-    couple(model.tree, {"jobs": model.jobs})
+    couple(model.tree, [model.jobs])
     rows = model.tree.machine_capacity
     assert {resource for _, resource in rows} <= {"cpu", "gpu"}
     assert ("m0", "cpu") in rows
+
+
+def test_fixed_variables_count():
+    model = placed(tasks, LAB)
+    for variable in model.jobs.component_data_objects(Var):
+        variable.fix(0)
+    couple(model.tree, [model.jobs])
+    assert ("m0", "cpu") in model.tree.machine_capacity
 
 
 @pytest.mark.parametrize(

@@ -68,9 +68,8 @@ def test_labels_with_leading_zeros_and_other_names_of_slots():
     assert cluster_of_content(cluster_content(renamed)) == renamed
 
 
-def test_a_path_is_relative_to_the_folder(tmp_path):
+def test_a_path_is_read(tmp_path):
     save_cluster(CLUSTER, tmp_path / "lab.json")
-    assert cluster_of_content("lab.json", tmp_path) == CLUSTER
     assert cluster_of_content(str(tmp_path / "lab.json")) == CLUSTER
 
 

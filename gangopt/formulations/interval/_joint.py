@@ -9,10 +9,9 @@ from gangopt.base.types import Pyomo
 from gangopt.formulations.interval._base import IntervalFormulation
 from gangopt.formulations.interval.choices import Pieces, add_choices, chosen, solution_of
 from gangopt.formulations.interval.data import Choice, IntervalData
-from gangopt.formulations.placement.domains import capacities_of
+from gangopt.formulations.placement.domains import add_use_of_tasks, capacities_of
 from gangopt.formulations.rows import at_most, linear
 from gangopt.formulations.size import require_size
-from gangopt.formulations.tree import add_use
 from gangopt.instances.interval.instance import IntervalInstance, IntervalSolution
 
 __all__ = ["Joint", "count_columns", "joint"]
@@ -74,7 +73,11 @@ class Joint(IntervalFormulation):
             _add_tasks(block, configurations)
             _add_machines(block, instance, data)
             _add_levels(block, instance, data, configurations)
-            _add_use(block, instance)
+            add_use_of_tasks(
+                block,
+                instance.template,
+                ((j, (k, item, x, y)) for (j, _p, _w, k, x, y), item in block.piece.items()),
+            )
 
     def _read(self, block: Pyomo, instance: IntervalInstance) -> IntervalSolution:
         allocation = chosen(block, instance)
@@ -159,22 +162,6 @@ def _add_machines(block: Pyomo, instance: IntervalInstance, data: IntervalData) 
 
     block.one_piece_per_machine = Constraint(list(of_pair), rule=one_piece)
     block.machine_capacity = Constraint(block.machines, list(rooms), rule=machine_capacity)
-
-
-def _add_use(block: Pyomo, instance: IntervalInstance) -> None:
-    template = instance.template
-    held: dict[str, list[tuple[int, int, int, Pyomo]]] = {machine: [] for machine in block.machines}
-    for (j, _p, _w, k, x, y), variable in block.piece.items():
-        held[k].append((j, x, y, variable))
-    ps_demand, worker_demand = template.ps_demand.tolist(), template.worker_demand.tolist()
-    column = {name: r for r, name in enumerate(template.resources)}
-
-    def terms(machine: str, resource: str) -> list[tuple[float, Pyomo]]:
-        r = column[resource]
-        amounts = ((x * ps_demand[j][r] + y * worker_demand[j][r], item) for j, x, y, item in held[machine])
-        return [(amount, item) for amount, item in amounts if amount]
-
-    add_use(block, block.machines, template.resources, terms)
 
 
 def _add_levels(

@@ -10,11 +10,10 @@ from pyomo.environ import Binary, Constraint, RangeSet, Set, Var, value
 from gangopt.base.types import Pyomo
 from gangopt.formulations.placement._base import LevelsFormulation
 from gangopt.formulations.placement.data import JobData, PlacementData
-from gangopt.formulations.placement.domains import add_inside, capacities_of, hint_inside
+from gangopt.formulations.placement.domains import add_inside, add_use_of_tasks, capacities_of, hint_inside
 from gangopt.formulations.placement.goal import add_goal_of_levels
 from gangopt.formulations.rows import linear
 from gangopt.formulations.size import require_size
-from gangopt.formulations.tree import add_use
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
@@ -68,7 +67,7 @@ class Pieces(LevelsFormulation):
             add_pieces(block, instance, data, pieces)
             _add_levels(block, data, all_times)
             add_goal_of_levels(block, instance, data, all_times)
-            add_use_of_pieces(block, instance)
+            add_use_of_tasks(block, instance, ((j, (k, item, x, y)) for (j, k, x, y), item in block.piece.items()))
 
     def _read(self, block: Pyomo, instance: PlacementInstance) -> PlacementSolution:
         return read_pieces(block, instance)
@@ -155,22 +154,6 @@ def add_pieces(block: Pyomo, instance: PlacementInstance, data: PlacementData, p
         instance,
         lambda j: [(index[1], piece[index], index[2], index[3]) for index in of_job[j]],
     )
-
-
-def add_use_of_pieces(block: Pyomo, instance: PlacementInstance) -> None:
-    """Add the Expression `use` [machine, resource] to a block with the Var `piece`."""
-    of_machine: dict[str, list[tuple[int, int, int, Pyomo]]] = {machine: [] for machine in instance.machines}
-    for (j, machine, x, y), variable in block.piece.items():
-        of_machine[machine].append((j, x, y, variable))
-    ps_demand, worker_demand = instance.ps_demand.tolist(), instance.worker_demand.tolist()
-    column = {name: r for r, name in enumerate(instance.resources)}
-
-    def terms(machine: str, resource: str) -> list[tuple[float, Pyomo]]:
-        r = column[resource]
-        amounts = ((x * ps_demand[j][r] + y * worker_demand[j][r], item) for j, x, y, item in of_machine[machine])
-        return [(amount, item) for amount, item in amounts if amount]
-
-    add_use(block, block.machines, instance.resources, terms)
 
 
 def _add_levels(block: Pyomo, data: PlacementData, levels: Sequence[Sequence[float]]) -> None:

@@ -21,10 +21,9 @@ from gangopt.base.types import Pyomo
 from gangopt.formulations.deadline import require_time
 from gangopt.formulations.placement._base import PlacementFormulation
 from gangopt.formulations.placement.data import JobData, PlacementData, levels_of
-from gangopt.formulations.placement.domains import add_inside, capacities_of, hint_inside
+from gangopt.formulations.placement.domains import Term, add_inside, add_use_of_tasks, capacities_of, hint_inside
 from gangopt.formulations.placement.goal import add_goal
 from gangopt.formulations.size import require_size
-from gangopt.formulations.tree import add_use
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.reasons import paused_reasons
 from gangopt.instances.placement.solution import PlacementSolution
@@ -123,7 +122,6 @@ class Tasks(PlacementFormulation):
             _add_counting(block, instance, data)
             _add_transfer(block, instance, data, least)
             _add_goal(block, instance, data)
-            _add_use(block, instance)
 
     def _read(self, block: Pyomo, instance: PlacementInstance) -> PlacementSolution:
         pieces = []
@@ -181,27 +179,14 @@ def _add_counting(block: Pyomo, instance: PlacementInstance, data: PlacementData
         return used <= rows[k]
 
     block.machine_capacity = Constraint(block.machines, list(rooms), rule=machine_capacity)
-    add_inside(
-        block,
-        instance,
-        lambda j: [
-            term
-            for k in block.machines
-            for term in ((k, block.parameter_servers_on[j, k], 1, 0), (k, block.workers_on[j, k], 0, 1))
-        ],
-    )
+    add_inside(block, instance, lambda j: _terms(block, j))
+    add_use_of_tasks(block, instance, ((j, term) for j in block.jobs for term in _terms(block, j)))
 
 
-def _add_use(block: Pyomo, instance: PlacementInstance) -> None:
-    ps_demand, worker_demand = instance.ps_demand.tolist(), instance.worker_demand.tolist()
-    column = {name: r for r, name in enumerate(instance.resources)}
-
-    def terms(machine: str, resource: str) -> list[tuple[float, Pyomo]]:
-        r = column[resource]
-        pairs = ((ps_demand, block.parameter_servers_on), (worker_demand, block.workers_on))
-        return [(demand[j][r], on[j, machine]) for demand, on in pairs for j in block.jobs if demand[j][r]]
-
-    add_use(block, block.machines, instance.resources, terms)
+def _terms(block: Pyomo, j: int) -> list[Term]:
+    """Return the variables of a job by machine, with the parameter servers and workers of one unit."""
+    kinds = ((block.parameter_servers_on, 1, 0), (block.workers_on, 0, 1))
+    return [(k, on[j, k], ps, workers) for k in block.machines for on, ps, workers in kinds]
 
 
 def _add_goal(block: Pyomo, instance: PlacementInstance, data: PlacementData) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pyomo.environ import Binary, Constraint, Var
 
 from gangopt.base.types import Pyomo
 from gangopt.formulations.placement.data import PlacementData
 from gangopt.formulations.rows import linear
+from gangopt.formulations.tree import add_use
 from gangopt.instances.placement.instance import PlacementInstance
 from gangopt.instances.placement.solution import PlacementSolution
 
-__all__ = ["add_inside", "capacities_of", "hint_inside"]
+__all__ = ["Term", "add_inside", "add_use_of_tasks", "capacities_of", "hint_inside"]
 
 Term = tuple[str, Pyomo, int, int]
 """Machine, variable, and the parameter servers and workers that one unit of the variable stands for."""
@@ -77,6 +78,35 @@ def add_inside(block: Pyomo, instance: PlacementInstance, terms_of: Callable[[in
     block.inside_one_node = Constraint(list(nodes), rule=one_node)
     block.parameter_servers_inside = Constraint(keys, rule=lambda b, j, node: tasks(b, j, node, 0))
     block.workers_inside = Constraint(keys, rule=lambda b, j, node: tasks(b, j, node, 1))
+
+
+def add_use_of_tasks(block: Pyomo, instance: PlacementInstance, terms: Iterable[tuple[int, Term]]) -> None:
+    """Add the Expression `use` [machine, resource], in the unit of the resource.
+
+    Parameters
+    ----------
+    block : Block
+        Block of a formulation.
+    instance : PlacementInstance
+        Machines and jobs.
+    terms : iterable of tuple of int and Term
+        Job and term of each variable.
+    """
+    held: dict[str, list[tuple[int, Term]]] = {machine: [] for machine in instance.machines}
+    for job, term in terms:
+        held[term[0]].append((job, term))
+    demands = instance.ps_demand.tolist(), instance.worker_demand.tolist()
+    column = {name: r for r, name in enumerate(instance.resources)}
+
+    def terms_of(machine: str, resource: str) -> list[tuple[float, Pyomo]]:
+        r = column[resource]
+        amounts = (
+            (ps * demands[0][j][r] + workers * demands[1][j][r], variable)
+            for j, (_, variable, ps, workers) in held[machine]
+        )
+        return [(amount, variable) for amount, variable in amounts if amount]
+
+    add_use(block, instance.machines, instance.resources, terms_of)
 
 
 def hint_inside(block: Pyomo, instance: PlacementInstance, solution: PlacementSolution) -> None:

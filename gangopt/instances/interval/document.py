@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from gangopt.base.checks import number
-from gangopt.base.document import LARGEST, InstanceDocument, Label, Part, Positive, SolutionDocument
+from gangopt.base.document import LARGEST, FormerDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError
 from gangopt.instances.allocation import document as allocation_files
 from gangopt.instances.allocation.document import AllocationDocument, AllocationSolutionDocument, Job
@@ -51,22 +51,27 @@ class BoundIntervalJob(IntervalJob):
 _NETWORK = ("size", "ps_bandwidth", "worker_bandwidth")
 
 
-class IntervalDocumentV1(InstanceDocument):
-    """Servers, and jobs whose numbers of tasks and placements are to be decided; version 1 of the file format."""
+class IntervalFields(Part):
+    """Fields of interval files of every version."""
 
     noun: Literal["interval"]
     interval: Positive = Field(default=INTERVAL, description="seconds until the next decision")
     charge: Literal["tasks", "hosts"] = Field(
         default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
     )
-    resources: Annotated[list[ResourceDocument], Field(min_length=1)] = Field(description="resources of every server")
-    servers: Annotated[list[ServerDocument], Field(min_length=1)] = Field(description="servers")
-    jobs: Annotated[list[IntervalJob], Field(min_length=1)] = Field(description="jobs")
     tables: dict[Label, list[list[Positive | None]]] = Field(
         default={},
         description="measured speeds, steps/s, with a row per number of parameter servers and a column per number of "
         "workers; null: not measured",
     )
+
+
+class IntervalDocumentV1(IntervalFields, FormerDocument):
+    """Servers, and jobs whose numbers of tasks and placements are to be decided; version 1 of the file format."""
+
+    resources: Annotated[list[ResourceDocument], Field(min_length=1)] = Field(description="resources of every server")
+    servers: Annotated[list[ServerDocument], Field(min_length=1)] = Field(description="servers")
+    jobs: Annotated[list[IntervalJob], Field(min_length=1)] = Field(description="jobs")
 
     def to_instance(self) -> IntervalInstance:
         """Return the instance that the file describes.
@@ -92,29 +97,14 @@ class IntervalDocumentV1(InstanceDocument):
             **_fields_of(self),
         )
 
-    @classmethod
-    def from_instance(cls, instance: IntervalInstance) -> Self:
-        """Refuse: files of version 1 are only read."""
-        raise NotImplementedError("files of version 1 are only read")
 
-
-class IntervalDocument(OnClusterDocument):
+class IntervalDocument(IntervalFields, OnClusterDocument):
     """A cluster, and jobs whose numbers of tasks and placements are to be decided."""
 
-    noun: Literal["interval"]
-    interval: Positive = Field(default=INTERVAL, description="seconds until the next decision")
-    charge: Literal["tasks", "hosts"] = Field(
-        default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
-    )
     resources: Annotated[list[ResourceDocument], Field(min_length=1)] = Field(
         description="resources of the cluster that count"
     )
     jobs: Annotated[list[BoundIntervalJob], Field(min_length=1)] = Field(description="jobs")
-    tables: dict[Label, list[list[Positive | None]]] = Field(
-        default={},
-        description="measured speeds, steps/s, with a row per number of parameter servers and a column per number of "
-        "workers; null: not measured",
-    )
 
     def to_instance(self) -> IntervalInstance:
         """Return the instance that the file describes.

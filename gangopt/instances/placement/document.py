@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from gangopt.base.document import Amount, InstanceDocument, Label, Part, Positive, SolutionDocument
+from gangopt.base.document import Amount, FormerDocument, Label, Part, Positive, SolutionDocument
 from gangopt.base.errors import InputError
 from gangopt.instances.on_cluster_files import (
     OnClusterDocument,
@@ -62,8 +62,8 @@ class JobDocument(JobDocumentV1):
     )
 
 
-class PlacementDocumentV1(InstanceDocument):
-    """Servers, and jobs with the numbers of their tasks; version 1 of the file format."""
+class PlacementFields(Part):
+    """Fields of placement files of every version."""
 
     noun: Literal["placement"]
     objective: Literal["transfer", "completion"] = Field(
@@ -73,6 +73,11 @@ class PlacementDocumentV1(InstanceDocument):
     charge: Literal["tasks", "hosts"] = Field(
         default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
     )
+
+
+class PlacementDocumentV1(PlacementFields, FormerDocument):
+    """Servers, and jobs with the numbers of their tasks; version 1 of the file format."""
+
     resources: list[ResourceDocument] = Field(min_length=1, description="resources of every server")
     servers: list[ServerDocument] = Field(min_length=1, description="servers")
     jobs: list[JobDocumentV1] = Field(min_length=1, description="jobs")
@@ -81,36 +86,15 @@ class PlacementDocumentV1(InstanceDocument):
         """Return the instance that the file describes."""
         names = tuple(item.name for item in self.resources)
         return PlacementInstance.from_machines(
-            name=self.name,
-            description=self.description,
-            source=self.source,
-            objective=self.objective,
-            charge=self.charge,
-            resources=names,
-            units=tuple(item.unit for item in self.resources),
             machines=tuple(item.label for item in self.servers),
             capacity=[row_of(names, item.capacity, f"servers.{i}.capacity") for i, item in enumerate(self.servers)],
-            jobs=tuple(item.label for item in self.jobs),
-            **_columns_of(self.jobs, names),
+            **_fields_of(self, names),
         )
 
-    @classmethod
-    def from_instance(cls, instance: PlacementInstance) -> Self:
-        """Refuse: files of version 1 are only read."""
-        raise NotImplementedError("files of version 1 are only read")
 
-
-class PlacementDocument(OnClusterDocument):
+class PlacementDocument(PlacementFields, OnClusterDocument):
     """A cluster, and jobs with the numbers of their tasks."""
 
-    noun: Literal["placement"]
-    objective: Literal["transfer", "completion"] = Field(
-        default="transfer",
-        description="minimised among placements of the most jobs: the sum of transfer times or of completion times",
-    )
-    charge: Literal["tasks", "hosts"] = Field(
-        default="tasks", description="charge the transfers of existing tasks, or both terms on every host of a job"
-    )
     resources: list[ResourceDocument] = Field(min_length=1, description="resources of the cluster that count")
     jobs: list[JobDocument] = Field(min_length=1, description="jobs")
 
@@ -119,16 +103,8 @@ class PlacementDocument(OnClusterDocument):
         names = tuple(item.name for item in self.resources)
         return PlacementInstance(
             **self.topology(),
-            name=self.name,
-            description=self.description,
-            source=self.source,
-            objective=self.objective,
-            charge=self.charge,
-            resources=names,
-            units=tuple(item.unit for item in self.resources),
-            jobs=tuple(item.label for item in self.jobs),
             requirements=tuple(requirement_of(item.requirement) for item in self.jobs),
-            **_columns_of(self.jobs, names),
+            **_fields_of(self, names),
         )
 
     @classmethod
@@ -170,11 +146,21 @@ _COLUMNS = (
 )
 
 
-def _columns_of(jobs: Sequence[JobDocumentV1], names: tuple[str, ...]) -> dict[str, Any]:
-    columns: dict[str, Any] = {field: [getattr(item, field) for item in jobs] for field in _COLUMNS}
+def _fields_of(document: PlacementDocument | PlacementDocumentV1, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the fields of the instance that files of every version have."""
+    jobs: Sequence[JobDocumentV1] = document.jobs
+    fields: dict[str, Any] = {name: getattr(document, name) for name in _SHARED}
+    fields |= {name: [getattr(item, name) for item in jobs] for name in _COLUMNS}
     for field, column in (("parameter_server", "ps_demand"), ("worker", "worker_demand")):
-        columns[column] = [row_of(names, getattr(item, field), f"jobs.{i}.{field}") for i, item in enumerate(jobs)]
-    return columns
+        fields[column] = [row_of(names, getattr(item, field), f"jobs.{i}.{field}") for i, item in enumerate(jobs)]
+    return fields | {
+        "resources": names,
+        "units": tuple(item.unit for item in document.resources),
+        "jobs": tuple(item.label for item in jobs),
+    }
+
+
+_SHARED = ("name", "description", "source", "objective", "charge")
 
 
 def row_of(names: Sequence[str], amounts: dict[str, float], where: str) -> list[float]:

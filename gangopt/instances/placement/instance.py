@@ -12,8 +12,9 @@ import numpy as np
 from gangopt.base import checks
 from gangopt.base.contract import Score, Violation
 from gangopt.base.errors import InputError
-from gangopt.base.types import Bools, Floats, Ints
+from gangopt.base.types import Floats, Ints
 from gangopt.instances.on_cluster import ClusterInstance, checked_requirements, cluster_of_machines
+from gangopt.instances.placement.bindings import Bindings
 from gangopt.instances.placement.counting import most_jobs_by_counting
 from gangopt.instances.placement.solution import PlacementSolution
 from gangopt.topology import Requirement, Use
@@ -106,8 +107,8 @@ class PlacementInstance(ClusterInstance):
         Free amount of each resource on each machine, in the resource's unit, shape (K, R).
     capacity_millionths, ps_millionths, worker_millionths : ndarray of int
         Free amounts and demands, rounded to millionths of the unit, shape (K, R + B) and (J, R + B). Each of the last
-        B columns stands for a set of machines to which some jobs are bound: a machine in the set has room for as
-        many tasks as these jobs could have at most, any other has none.
+        B columns stands for a set of machines to which some jobs are bound: every task of these jobs takes one,
+        a machine in the set has room for all that they can ever have, any other has none.
 
     Raises
     ------
@@ -188,20 +189,18 @@ class PlacementInstance(ClusterInstance):
         return self.cluster.machines
 
     @cached_property
+    def bindings(self) -> Bindings:
+        """Machines and nodes to which the requirements bind the jobs."""
+        return Bindings(self.cluster, self.requirements)
+
+    @property
     def domains(self) -> tuple[Ints | None, ...]:
         """For each job, the index of the node of its required level that contains each machine, None without one."""
-        levels = [item.level for item in self.requirements]
-        found = {level: self.cluster.machine_domain(level) for level in set(levels) - {"", "cluster"}}
-        return tuple(found.get(level) for level in levels)
-
-    @cached_property
-    def allowed(self) -> dict[Requirement, Bools]:
-        """Mask of the machines that each distinct requirement allows, shape (K,)."""
-        return {item: item.machines(self.cluster) for item in set(self.requirements)}
+        return self.bindings.domains
 
     @property
     def has_domains(self) -> bool:
-        """Whether a job must lie inside one node of some level."""
+        """True if some job must lie inside one node of a level."""
         return any(domain is not None for domain in self.domains)
 
     def _count_in_millionths(self) -> None:
@@ -213,28 +212,13 @@ class PlacementInstance(ClusterInstance):
                     f"total {name} of {self.resources[r]} must be at most {MAX_SUM / PER_UNIT:g} {self.units[r]} "
                     f"(got {total[r]:g})"
                 )
-        rows, demands = self._bound_sets()
+        rows, demands = self.bindings.columns(2 * MAX_TASKS)
         for name, source, bound in (
             ("capacity", self.capacity, rows),
             ("ps", self.ps_demand, demands),
             ("worker", self.worker_demand, demands),
         ):
             self._set(f"{name}_millionths", np.hstack((np.rint(source * PER_UNIT).astype(np.int64), bound)))
-
-    def _bound_sets(self) -> tuple[Ints, Ints]:
-        """Return the columns of the sets of machines to which jobs are bound: room by machine, demand by task."""
-        bound = {item: mask.tobytes() for item, mask in self.allowed.items() if not mask.all()}
-        sets: dict[bytes, list[int]] = {}
-        for j, requirement in enumerate(self.requirements) if bound else ():
-            if requirement in bound:
-                sets.setdefault(bound[requirement], []).append(j)
-        rows = np.zeros((len(self.machines), len(sets)), dtype=np.int64)
-        demands = np.zeros((len(self.jobs), len(sets)), dtype=np.int64)
-        for column, (mask_bytes, jobs) in enumerate(sets.items()):
-            # an interval takes this room from its smallest configurations, and may choose any larger one
-            rows[np.frombuffer(mask_bytes, dtype=np.bool_), column] = 2 * MAX_TASKS * len(jobs)
-            demands[jobs, column] = 1
-        return rows, demands
 
     @classmethod
     def from_machines(
@@ -362,21 +346,7 @@ class PlacementInstance(ClusterInstance):
         ):
             if held != expected:
                 found.append(Violation(rule, where, held, expected, "tasks"))
-        return found or self._check_requirement(j, [machine for machine, _, _ in pieces])
-
-    def _check_requirement(self, j: int, machines: list[int]) -> list[Violation]:
-        allowed = self.allowed[self.requirements[j]]
-        where = f"job {self.jobs[j]}"
-        found = [
-            Violation("allowed_machine", f"{where}, machine {self.machines[machine]}", 1, 0, "pieces")
-            for machine in machines
-            if not allowed[machine]
-        ]
-        domain = self.domains[j]
-        nodes = 1 if domain is None else len(set(domain[machines].tolist()))
-        if nodes > 1:
-            found.append(Violation("required_level", where, nodes, 1, f"nodes of level {self.requirements[j].level}"))
-        return found
+        return found or self.bindings.violations(j, where, [machine for machine, _, _ in pieces])
 
     def _check_capacity(self, solution: PlacementSolution) -> list[Violation]:
         job, machine, ps, workers = _columns(solution)

@@ -39,7 +39,7 @@ def pause_reason(instance: PlacementInstance, job: int, free: Ints) -> str:
             f"it needs {needs[r] / PER_UNIT:g} {instance.units[r]} of {instance.resources[r]}, "
             f"but only {free[r] / PER_UNIT:g} are free"
         )
-    if instance.requirements[job].is_anywhere and instance.allowed[instance.requirements[job]].all():
+    if instance.requirements[job].is_anywhere and instance.bindings.allowed(job).all():
         return "the free amounts suffice in total, but not on single machines"
     return f"the free amounts suffice in total, but not on machines that {_binding(instance, job)}"
 

@@ -91,9 +91,10 @@ def exact(instance: PlacementInstance, controls: Controls, *, orders: int = 100)
         return search.outcome("optimal")
     if controls.remaining() == 0:
         return search.outcome("time_limit")
-    return search.outcome(
-        "completed", "no neighbourhood improves the placement, and formulation pieces is too large to prove it optimal"
-    )
+    too_large = "formulation pieces is too large to prove it optimal"
+    if instance.has_domains:
+        return search.outcome("completed", too_large)
+    return search.outcome("completed", f"no neighbourhood improves the placement, and {too_large}")
 
 
 def _run(search: Search, orders: int) -> None:
