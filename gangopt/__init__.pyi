@@ -3,6 +3,7 @@ from .base.errors import InfeasibleError as InfeasibleError
 from .base.errors import InputError as InputError
 from .base.errors import NoSolutionError as NoSolutionError
 from .base.errors import SolverError as SolverError
+from .base.versions import show_versions as show_versions
 from .catalogue import load as load
 from .catalogue import names as names
 from .instances.workload.catalogue import load_workload as load_workload

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gangopt.base.errors import InputError, shown, unprintable
+from gangopt.base.presented import Presented
 
 __all__ = ["Instance", "Record", "Score", "Violation", "check_text"]
 
@@ -127,7 +128,7 @@ def _key(value: object) -> object:
     return value
 
 
-class Instance(Record, ABC):
+class Instance(Presented, Record, ABC):
     """Base of problem instances, which are frozen dataclasses with arrays and labels.
 
     Attributes
@@ -142,10 +143,19 @@ class Instance(Record, ABC):
         Source of the data.
     """
 
+    report: ClassVar[str] = "gangopt.reporting.instance:instance_text"
     noun: ClassVar[str]
     name: str
     description: str
     source: str
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # a dataclass keeps a method that its own class defines; its generated one would list every array
+        cls.__repr__ = Instance.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r})"
 
     def _freeze(self) -> None:
         super()._freeze()

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gangopt.base.contract import Instance
 from gangopt.base.errors import InputError
 from gangopt.base.jsonfile import file_kind, read_json
-from gangopt.catalogue import entry, to_document
-from gangopt.registry.problem import resolve
-from gangopt.registry.records import problems
-from gangopt.reporting.text import format_number
+from gangopt.catalogue import to_document
 
 if TYPE_CHECKING:
     from gangopt.topology import Cluster
@@ -50,16 +47,7 @@ def text_of(subject: Instance | Cluster) -> str:
         from gangopt.topology import render
 
         return str(render(subject))
-    problem = problems[subject.noun]
-    record = entry(subject.name)
-    lines = [subject.name, f"  {problem.noun}: {problem.summary}"]
-    lines += [f"  {text}" for text in (subject.description, subject.source and f"source: {subject.source}") if text]
-    if record is not None and record.best is not None:
-        best = format_number(record.best, digits=10)
-        lines.append(f"  {problem.objective}: {best} {record.unit}, {record.status} (checked {record.checked})")
-    if problem.describe is not None:
-        lines += ["", resolve(problem.describe)(subject)]
-    return "\n".join(lines)
+    return str(subject)
 
 
 def picture_of(subject: Instance | Cluster, path: Path) -> None:

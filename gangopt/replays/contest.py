@@ -9,11 +9,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from gangopt.base.arguments import unknown
 from gangopt.base.checks import integer
 from gangopt.base.errors import InputError, NoSolutionError, shorten
+from gangopt.base.presented import Presented
 from gangopt.replays.ready import ignored_demands
 from gangopt.replays.result import Replay
 from gangopt.replays.run import check_placement, check_slowdowns, policy_name, replay, resolve_workload
@@ -56,8 +57,8 @@ class Entry:
     lost: bool = False
 
 
-@dataclass(frozen=True)
-class Contest:
+@dataclass(frozen=True, repr=False)
+class Contest(Presented):
     """Replays of one workload under several policies.
 
     Attributes
@@ -80,6 +81,8 @@ class Contest:
         Whether Ctrl-C ended the contest.
     """
 
+    report: ClassVar[str] = "gangopt.reporting.contest:contest_text"
+
     workload: Workload
     cluster: str
     n_gpus: int
@@ -88,6 +91,9 @@ class Contest:
     bound: JctBound | None
     notices: tuple[Notice, ...] = ()
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        return f"Contest(workload={self.workload.name!r}, n_gpus={self.n_gpus}, policies={list(self.asked)})"
 
     @property
     def missing(self) -> list[str]:

@@ -38,6 +38,11 @@ class Log:
         self._machine = array("i")
         self._count = array("i")
 
+    def __eq__(self, other: object) -> bool:
+        return self.__dict__ == other.__dict__ if isinstance(other, Log) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __len__(self) -> int:
         return len(self._time)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from gangopt.base.contract import Record
+from gangopt.base.presented import Presented
 from gangopt.base.types import Floats, Ints
 from gangopt.instances.finish_time import jain
 from gangopt.replays.fairness import finish_time_fairness
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["METRICS", "Replay", "Times"]
 
 METRICS: Mapping[str, str] = {
-    "jobs": "jobs",
+    "jobs": "",
     "avg_jct": "s",
     "median_jct": "s",
     "p95_jct": "s",
@@ -41,8 +43,8 @@ METRICS: Mapping[str, str] = {
 """Unit of each metric, by name."""
 
 
-@dataclass(frozen=True)
-class Times:
+@dataclass(frozen=True, eq=False)
+class Times(Record):
     """Submission, first start and end of each job in s since the first arrival, shape (jobs,)."""
 
     submitted: Floats
@@ -50,9 +52,9 @@ class Times:
     end: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Replay:
-    """Replay of one workload under one policy.
+@dataclass(frozen=True, eq=False, repr=False)
+class Replay(Presented, Record):
+    """Replay of one workload under one policy; equal to another with the same figures, whatever its wall time.
 
     Attributes
     ----------
@@ -88,6 +90,8 @@ class Replay:
         Requests of jobs that the replay ignored: GPU types, cores, memory.
     """
 
+    report: ClassVar[str] = "gangopt.reporting.replay:replay_text"
+
     workload: Workload
     policy: str
     cluster: str
@@ -99,10 +103,17 @@ class Replay:
     starts: Ints
     fixed_gangs: bool
     localities: Mapping[str, float]
-    seconds: float
-    log: Log = field(repr=False)
+    seconds: float = field(compare=False)
+    log: Log
     machine_gpus: tuple[int, ...] = ()
     notices: tuple[Notice, ...] = ()
+
+    # workload and log are compared by content and have no hash
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        where = f"cluster={self.cluster!r}, n_gpus={self.n_gpus}"
+        return f"Replay(workload={self.workload.name!r}, policy={self.policy!r}, {where}, jobs={len(self.workload)})"
 
     @cached_property
     def submitted(self) -> Floats:

@@ -1,4 +1,4 @@
-"""The HTML report of a workload."""
+"""The text and the HTML report of a workload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ from gangopt.reporting import page
 if TYPE_CHECKING:
     from gangopt.instances.workload.workload import Workload
 
-__all__ = ["workload_report"]
+__all__ = ["workload_report", "workload_text"]
+
+
+def workload_text(workload: Workload) -> str:
+    """Return the summary and the notices of a workload as lines of text.
+
+    Parameters
+    ----------
+    workload : Workload
+        The workload.
+    """
+    return "\n".join([summary_text(summarise(workload)), *notice_lines(workload.notices)])
 
 
 def workload_report(workload: Workload, cluster_gpus: int | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,7 @@ from gangopt.instances.workload.speed import FittedSpeed
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["COLUMNS", "Column", "check_frame", "frame_of"]
+__all__ = ["COLUMNS", "Column", "check_frame", "columns_of", "frame_of"]
 
 Kind = Literal["text", "whole", "number", "flag"]
 
@@ -82,6 +83,35 @@ _BAD_TEXT = r"[\x00-\x1f\x7f-\x9f]|^\s|\s$"
 """Text that would not survive writing to and reading from CSV."""
 
 
+def columns_of(frame: Any) -> dict[str, Any]:
+    """Return the columns of a polars or pandas DataFrame by name, missing values as None.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame or pandas.DataFrame
+        The frame.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
+    """
+    import polars as pl
+
+    if isinstance(frame, pl.DataFrame):
+        return {name: frame[name] for name in frame.columns}
+    if not _is_pandas(frame):
+        raise InputError(f"frame must be a polars or pandas DataFrame (got {shown(frame)})")
+    known = frame.notna()
+    return {str(name): frame[name].astype(object).where(known[name], None).tolist() for name in frame.columns}
+
+
+def _is_pandas(value: object) -> bool:
+    # a frame of pandas can only be there if somebody has imported pandas, which gangopt itself never does
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
 def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
     """Return the frame of columns given as sequences, arrays or polars series.
 
@@ -102,6 +132,8 @@ def frame_of(columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
     """
     import polars as pl
 
+    if isinstance(columns, pl.DataFrame) or _is_pandas(columns):
+        raise InputError("columns must be a mapping of names to sequences; use from_frame for a DataFrame")
     for name in columns:
         if name not in COLUMNS:
             raise unknown("column of a workload", str(name), list(COLUMNS))

@@ -6,15 +6,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from gangopt.base import checks
 from gangopt.base.errors import InputError
 from gangopt.base.plugins import resolve
+from gangopt.base.presented import Presented
 from gangopt.base.types import Floats, Ints
-from gangopt.instances.workload.columns import COLUMNS, check_frame, frame_of
+from gangopt.instances.workload.columns import COLUMNS, check_frame, columns_of, frame_of
 from gangopt.instances.workload.notices import Notice
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _SAVE = "gangopt.instances.workload.files:save_workload"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Workload:
+class Workload(Presented):
     """Jobs in order of arrival; jobs with equal arrivals keep the order in which they were given.
 
     Create workloads with `from_columns` or `load`. Do not change the frame in place.
@@ -53,6 +54,8 @@ class Workload:
     A job in phase k of an app can start once it has arrived and all jobs of the app with a smaller phase have ended.
     Jobs without a phase do not depend on others.
     """
+
+    report: ClassVar[str] = "gangopt.reporting.workload:workload_text"
 
     frame: pl.DataFrame
     name: str = ""
@@ -94,6 +97,24 @@ class Workload:
         check_frame(frame, ordered=False)
         frame = frame.sort("arrival", maintain_order=True)
         return cls(frame, name, description, source, notices)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, name: str = "", description: str = "", source: str = "") -> Self:
+        """Create a workload from a polars or pandas DataFrame, as `from_columns` does from its columns.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame or pandas.DataFrame
+            One row per job; missing values are unknown.
+        name, description, source : str, optional
+            Annotations.
+
+        Raises
+        ------
+        InputError
+            If it is no DataFrame, or a value is invalid; the message gives the column, the row (from 0) and the value.
+        """
+        return cls.from_columns(columns_of(frame), name=name, description=description, source=source)
 
     @classmethod
     def load(cls, name_or_path: str | os.PathLike[str]) -> Workload:

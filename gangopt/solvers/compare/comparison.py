@@ -9,12 +9,13 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gangopt.base.errors import InputError, shown
 from gangopt.base.inputfile import read_file
 from gangopt.base.jsonfile import dump_json, read_json, write_bytes, write_text
 from gangopt.base.plugins import resolve
+from gangopt.base.presented import Presented
 from gangopt.solvers.core.row import Row
 
 if TYPE_CHECKING:
@@ -71,8 +72,8 @@ class MethodSummary:
     seconds: float
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Presented):
     """Rows of `compare`, in the order of instances and methods as given.
 
     Attributes
@@ -84,8 +85,15 @@ class Comparison:
         Whether it was stopped before all rows were there.
     """
 
+    report: ClassVar[str] = "gangopt.reporting.comparison:comparison_text"
+
     rows: tuple[Row, ...]
     interrupted: bool = False
+
+    def __repr__(self) -> str:
+        instances = len({row.instance for row in self.rows})
+        methods = len({row.method for row in self.rows})
+        return f"Comparison(rows={len(self.rows)}, instances={instances}, methods={methods})"
 
     def summary(self) -> tuple[MethodSummary, ...]:
         """Return one summary a decision and method, in the order of first appearance."""

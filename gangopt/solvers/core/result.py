@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from gangopt.base.errors import NoSolutionError
+from gangopt.base.presented import Presented
 from gangopt.base.types import Sense
 from gangopt.registry.records import problems
 from gangopt.solvers.core.contract import SolutionStatus, Termination
@@ -158,8 +159,8 @@ class Seconds:
     total: float
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, repr=False)
+class Result(Presented):
     """Solution of one method on one instance, and what is proven about it.
 
     Attributes
@@ -205,6 +206,8 @@ class Result:
         One line that says why there is no solution or why the method stopped early.
     """
 
+    report: ClassVar[str] = "gangopt.reporting.text:result_text"
+
     instance: str
     problem: str
     method: str
@@ -229,6 +232,13 @@ class Result:
     def __post_init__(self) -> None:
         object.__setattr__(self, "metrics", MappingProxyType(dict(self.metrics)))
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    # metrics and options are mappings
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        figures = f"termination={self.termination!r}, objective={self.objective!r}, bound={self.bound!r}"
+        return f"Result(instance={self.instance!r}, method={self.method!r}, {figures})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
