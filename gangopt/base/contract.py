@@ -143,7 +143,7 @@ class Instance(Presented, Record, ABC):
         Source of the data.
     """
 
-    report: ClassVar[str] = "gangopt.reporting.instance:instance_text"
+    report = "gangopt.reporting.instance:instance_text"
     noun: ClassVar[str]
     name: str
     description: str

@@ -12,6 +12,8 @@ from gangopt.registry.records import problems
 from gangopt.reporting.gap_plots import frontier_chart, gap_chart, performance_profile, trajectory_chart
 from gangopt.reporting.plots import check_picture_suffix, save_picture
 from gangopt.solvers.compare.comparison import Comparison
+from gangopt.solvers.core.resultfile import topology_in
+from gangopt.topology import State, draw
 
 __all__ = ["plot_file"]
 
@@ -27,7 +29,8 @@ def plot_file(file: Path, output: Path) -> list[Path]:
     file : Path
         A comparison saved as .parquet, .csv or .json, or a result saved as .json.
     output : Path
-        Plot to write; the performance profile of a comparison is written as `<name>-profile<suffix>` beside it.
+        Plot to write. Beside it, the performance profile of a comparison is written as `<name>-profile<suffix>`, and
+        the trajectory of a solution that is drawn on its cluster as `<name>-trajectory<suffix>`.
 
     Returns
     -------
@@ -64,6 +67,27 @@ def _plot_comparison(comparison: Comparison, file: Path, output: Path) -> list[P
 
 def _plot_result(value: dict[str, Any], file: Path, output: Path) -> list[Path]:
     title = f"{value.get('instance')}: {value.get('method')}"
+    where = topology_in(value, shorten(str(file)))
+    if where is not None:
+        return _plot_places(where, title, value, file, output)
+    _plot_course(value, title, file, output)
+    return [output]
+
+
+def _plot_places(where: State, title: str, value: dict[str, Any], file: Path, output: Path) -> list[Path]:
+    figure = draw(where).get_figure(root=True)
+    if figure is None:
+        raise InputError(f"{file}: the cluster cannot be drawn")
+    figure.suptitle(title, fontsize=10)
+    written = [output]
+    save_picture(figure, output)
+    if value.get("trajectory"):
+        written.append(output.with_name(f"{output.stem}-trajectory{output.suffix}"))
+        _plot_course(value, title, file, written[-1])
+    return written
+
+
+def _plot_course(value: dict[str, Any], title: str, file: Path, output: Path) -> None:
     metrics = value.get("metrics")
     frontier = metrics.get("frontier") if isinstance(metrics, dict) else None
     trajectory = value.get("trajectory")
@@ -79,4 +103,3 @@ def _plot_result(value: dict[str, Any], file: Path, output: Path) -> list[Path]:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{file}: not a result saved by gangopt ({type(error).__name__}: {error})") from None
-    return [output]

@@ -20,7 +20,8 @@ def plot(
 ) -> None:
     """Plot a saved comparison or result.
 
-    Plots the gaps and a performance profile of a comparison, or the trajectory or Pareto frontier of a result.
+    Plots the gaps and a performance profile of a comparison, or the trajectory or Pareto
+    frontier of a result. A solution on a cluster is drawn there, with its trajectory in a second plot.
     """
     from gangopt.cli.drawing import plot_file
 

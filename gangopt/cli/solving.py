@@ -67,7 +67,7 @@ def solve(
         )
     interrupted = result.termination == "interrupted"
     require_whole(interrupted=interrupted)
-    record = result_json(result)
+    record = result_json(result, instance)
     try:
         print_json(record) if as_json else typer.echo(result_text(result, instance))
     finally:  # the result is saved even if the reader of stdout has gone, and printed even if it cannot be saved

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gangopt.base.arguments import unknown
 from gangopt.base.checks import integer
@@ -81,7 +81,7 @@ class Contest(Presented):
         Whether Ctrl-C ended the contest.
     """
 
-    report: ClassVar[str] = "gangopt.reporting.contest:contest_text"
+    report = "gangopt.reporting.contest:contest_text"
 
     workload: Workload
     cluster: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class Replay(Presented, Record):
         Requests of jobs that the replay ignored: GPU types, cores, memory.
     """
 
-    report: ClassVar[str] = "gangopt.reporting.replay:replay_text"
+    report = "gangopt.reporting.replay:replay_text"
 
     workload: Workload
     policy: str

@@ -173,14 +173,15 @@ def state_content(state: State) -> dict[str, Any]:
     """
     cluster = state.cluster
     held = []
+    all_amounts, all_shares = state.amounts_by_owner(), state.shares_by_owner()
     for owner in state.owners:
         row: dict[str, Any] = {"owner": owner}
         gpus = [cluster.gpus[gpu] for gpu in state.gpus_of(owner)]
         amounts = {
             cluster.machines[machine]: {name: _checks.tidy(value) for name, value in values.items()}
-            for machine, values in state.amounts_of(owner).items()
+            for machine, values in all_amounts.get(owner, {}).items()
         }
-        shares = {cluster.gpus[gpu]: share for gpu, share in state.shares_of(owner).items()}
+        shares = {cluster.gpus[gpu]: share for gpu, share in all_shares.get(owner, {}).items()}
         given = {"gpus": gpus, "amounts": amounts, "shares": shares}
         held.append(row | {key: value for key, value in given.items() if value})
     content: dict[str, Any] = {"held": held} if held else {}

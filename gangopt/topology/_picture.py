@@ -118,10 +118,11 @@ def _holdings(subject: Cluster | State, owners: Owners | None) -> _Holdings:
     cluster = subject.cluster
     held.closed = [cluster.machine_index[label] for label in subject.unavailable]
     capacities = [dict(zip(cluster.resources, row, strict=True)) for row in cluster.capacities.tolist()]
+    all_amounts, all_shares = subject.amounts_by_owner(), subject.shares_by_owner()
     for owner in subject.owners:
-        for gpu, share in subject.shares_of(owner).items():
+        for gpu, share in all_shares.get(owner, {}).items():
             held.shares.setdefault(gpu, []).append((owner, share))
-        for machine, amounts in subject.amounts_of(owner).items():
+        for machine, amounts in all_amounts.get(owner, {}).items():
             if not len(cluster.machine_gpus(machine)):
                 largest = max(value / capacities[machine][name] for name, value in amounts.items())
                 held.bare.setdefault(machine, []).append((owner, largest))

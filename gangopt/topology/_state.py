@@ -153,16 +153,29 @@ class State:
 
     def shares_of(self, owner: str) -> dict[int, float]:
         """Return the shares of GPUs that an owner holds, by GPU index."""
-        return {gpu: rows[owner] / PER_UNIT for gpu, rows in sorted(self._shares.items()) if owner in rows}
+        return self.shares_by_owner().get(owner, {})
+
+    def shares_by_owner(self) -> dict[str, dict[int, float]]:
+        """Return the shares of GPUs that every owner of some holds, by GPU index."""
+        found: dict[str, dict[int, float]] = {}
+        for gpu, rows in sorted(self._shares.items()):
+            for owner, share in rows.items():
+                found.setdefault(owner, {})[gpu] = share / PER_UNIT
+        return found
 
     def amounts_of(self, owner: str) -> dict[int, dict[str, float]]:
         """Return the amounts other than GPUs that an owner holds, by machine index and resource name."""
+        return self.amounts_by_owner().get(owner, {})
+
+    def amounts_by_owner(self) -> dict[str, dict[int, dict[str, float]]]:
+        """Return the amounts other than GPUs that every owner of some holds, by machine index and resource name."""
         names = self._cluster.resources
-        return {
-            machine: {names[k]: value / PER_UNIT for k, value in sorted(held[owner].items())}
-            for machine, held in sorted(self._held.items())
-            if owner in held
-        }
+        found: dict[str, dict[int, dict[str, float]]] = {}
+        for machine, held in sorted(self._held.items()):
+            for owner, row in held.items():
+                amounts = {names[k]: value / PER_UNIT for k, value in sorted(row.items())}
+                found.setdefault(owner, {})[machine] = amounts
+        return found
 
     def allocate(
         self,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Workload(Presented):
     Jobs without a phase do not depend on others.
     """
 
-    report: ClassVar[str] = "gangopt.reporting.workload:workload_text"
+    report = "gangopt.reporting.workload:workload_text"
 
     frame: pl.DataFrame
     name: str = ""

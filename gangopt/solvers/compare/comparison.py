@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from gangopt.base.errors import InputError, shown
 from gangopt.base.inputfile import read_file
@@ -85,7 +85,7 @@ class Comparison(Presented):
         Whether it was stopped before all rows were there.
     """
 
-    report: ClassVar[str] = "gangopt.reporting.comparison:comparison_text"
+    report = "gangopt.reporting.comparison:comparison_text"
 
     rows: tuple[Row, ...]
     interrupted: bool = False

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 from gangopt.base.errors import NoSolutionError
 from gangopt.base.presented import Presented
@@ -206,7 +206,7 @@ class Result(Presented):
         One line that says why there is no solution or why the method stopped early.
     """
 
-    report: ClassVar[str] = "gangopt.reporting.text:result_text"
+    report = "gangopt.reporting.text:result_text"
 
     instance: str
     problem: str

@@ -10,27 +10,32 @@ from typing import Any
 import numpy as np
 
 from gangopt.base.contract import Instance
-from gangopt.base.errors import InputError
+from gangopt.base.errors import InputError, shown
 from gangopt.base.jsonfile import read_json
+from gangopt.instances.on_cluster import ClusterInstance
 from gangopt.registry.problem import AnyProblem, resolve
 from gangopt.registry.records import problems
 from gangopt.solvers.core.result import Result
+from gangopt.topology import State, cluster_content, cluster_of_content, state_content, state_of_content
 
-__all__ = ["read_solution", "result_json", "solution_json"]
+__all__ = ["read_solution", "result_json", "solution_json", "topology_in"]
 
 
-def result_json(result: Result) -> dict[str, Any]:
+def result_json(result: Result, instance: Instance | None = None) -> dict[str, Any]:
     """Return a result as one JSON object; an infinite gap is the text `inf`.
 
     Parameters
     ----------
     result : Result
         A result of `solve`.
+    instance : Instance or None, optional
+        Its instance; with it, a solution on a cluster is written with the cluster and the state that follows.
 
     Returns
     -------
     dict
-        The fields of the result in order, `solution` last (null if there is none).
+        The fields of the result in order, then `topology` with `cluster` and `state` if the solution is on a cluster,
+        and `solution` last (null if there is none).
     """
     record: dict[str, Any] = {}
     for item in dataclasses.fields(result):
@@ -38,8 +43,40 @@ def result_json(result: Result) -> dict[str, Any]:
             record[item.name] = _plain(getattr(result, item.name))
     record["seconds"] = dataclasses.asdict(result.seconds)
     solution = None if result.solution_status == "none" else result.solution
+    if solution is not None and isinstance(instance, ClusterInstance):
+        record["topology"] = _topology_content(instance.state_after(solution))
     record["solution"] = None if solution is None else solution_json(problems[result.problem], solution)
     return record
+
+
+def _topology_content(state: State) -> dict[str, Any]:
+    return {"cluster": cluster_content(state.cluster), "state": state_content(state)}
+
+
+def topology_in(value: dict[str, Any], origin: str) -> State | None:
+    """Return the state that a saved solution leads to, None if the result has no place on a cluster.
+
+    Parameters
+    ----------
+    value : dict
+        A result as `result_json` writes it.
+    origin : str
+        Name of its file in messages.
+
+    Raises
+    ------
+    InputError
+        If the field `topology` is invalid, e.g. because its cluster no longer has what the state holds.
+    """
+    content = value.get("topology")
+    if content is None:
+        return None
+    if not isinstance(content, dict) or set(content) != {"cluster", "state"}:
+        raise InputError(f"{origin}: field topology must have the fields cluster and state (got {shown(content)})")
+    try:
+        return state_of_content(cluster_of_content(content["cluster"]), content["state"])
+    except InputError as error:
+        raise InputError(f"{origin}: field topology: {error}") from None
 
 
 def solution_json(problem: AnyProblem, solution: Any) -> dict[str, Any]:
