@@ -17,13 +17,16 @@ class Presented:
     ----------
     report : str
         Function `module:attribute` that returns the text of an object.
+    picture : str
+        Function `module:attribute` that returns HTML with a picture of it for notebooks; empty for its text.
     """
 
     report: ClassVar[str]
+    picture: ClassVar[str] = ""
 
     def __str__(self) -> str:
         return str(resolve(self.report)(self))
 
     def _repr_html_(self) -> str:
-        """Return the text for a notebook, with blanks and line ends kept."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        """Return the picture for a notebook, or else the text with blanks and line ends kept."""
+        return str(resolve(self.picture)(self)) if self.picture else f"<pre>{html.escape(str(self))}</pre>"

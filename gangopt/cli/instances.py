@@ -37,7 +37,7 @@ def show(
     .pdf.
     """
     from gangopt.base.jsonfile import write_json
-    from gangopt.cli.showing import cluster_of, document_of, picture_of, text_of
+    from gangopt.cli.showing import cluster_of, document_of, picture_of
 
     check_output(output, inputs=[name])
     cluster = cluster_of(name)
@@ -49,7 +49,7 @@ def show(
     if as_json:
         print_json(document_of(subject))
     elif output is None:
-        typer.echo(text_of(subject))
+        typer.echo(str(subject))
 
 
 def schema(

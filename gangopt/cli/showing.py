@@ -1,4 +1,4 @@
-"""Text, JSON and plots of one instance or cluster for `gangopt show`."""
+"""JSON and plots of one instance or cluster for `gangopt show`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gangopt.catalogue import to_document
 if TYPE_CHECKING:
     from gangopt.topology import Cluster
 
-__all__ = ["cluster_of", "document_of", "picture_of", "text_of"]
+__all__ = ["cluster_of", "document_of", "picture_of"]
 
 
 def cluster_of(name: str) -> Cluster | None:
@@ -39,15 +39,6 @@ def cluster_of(name: str) -> Cluster | None:
 def document_of(subject: Instance | Cluster) -> Any:
     """Return the JSON document of an instance or a cluster."""
     return to_document(subject) if isinstance(subject, Instance) else subject.to_node_link()
-
-
-def text_of(subject: Instance | Cluster) -> str:
-    """Return the description of an instance or a cluster as lines of text."""
-    if not isinstance(subject, Instance):
-        from gangopt.topology import render
-
-        return str(render(subject))
-    return str(subject)
 
 
 def picture_of(subject: Instance | Cluster, path: Path) -> None:

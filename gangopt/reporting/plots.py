@@ -28,6 +28,7 @@ __all__ = [
     "plain_text",
     "save_picture",
     "time_unit",
+    "to_png",
     "to_svg",
 ]
 
@@ -110,6 +111,11 @@ def _characters() -> frozenset[int]:
 def to_svg(figure: Figure) -> str:
     """Return a figure as SVG text without XML header, the same for the same figure."""
     return _bytes(figure, "svg").decode("utf-8").partition("<svg")[2].join(["<svg", ""])
+
+
+def to_png(figure: Figure) -> bytes:
+    """Return a figure as PNG, the same for the same figure."""
+    return _bytes(figure, "png")
 
 
 def _bytes(figure: Figure, kind: str) -> bytes:

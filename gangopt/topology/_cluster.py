@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.base.presented import Presented
 from gangopt.base.types import Ints
 from gangopt.topology import _checks
 from gangopt.topology._groups import MachineGroup, tree_from_groups
@@ -25,7 +26,7 @@ _ANNOTATIONS = ("name", "description", "source")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Cluster(ClusterFields):
+class Cluster(Presented, ClusterFields):
     """An immutable rooted tree with the levels cluster, rack, machine, slot and gpu, and any switch levels.
 
     The constructors `uniform`, `from_groups`, `from_graph` and `from_node_link` check every value. The nodes of a
@@ -376,6 +377,9 @@ class Cluster(ClusterFields):
 
     def __hash__(self) -> int:
         return hash(self._content)
+
+    report = "gangopt.topology:render"
+    picture = "gangopt.reporting.tree:tree_picture"
 
     def __repr__(self) -> str:
         sizes = f"racks={len(self.racks)}, machines={len(self.machines)}, gpus={len(self.gpus)}"

@@ -9,6 +9,7 @@ from typing import NoReturn
 import numpy as np
 
 from gangopt.base.errors import InputError
+from gangopt.base.presented import Presented
 from gangopt.base.types import Bools, Floats, Ints
 from gangopt.topology import _checks
 from gangopt.topology._checks import shown
@@ -27,7 +28,7 @@ from gangopt.topology._requests import (
 __all__ = ["State"]
 
 
-class State:
+class State(Presented):
     """Holdings of the owners on a cluster, and its unavailable machines.
 
     GPUs are held individually, whole or in shares; other resources by amount on a machine. An owner is any non-empty
@@ -367,6 +368,9 @@ class State:
 
     def _content(self) -> tuple[object, ...]:
         return self._cluster, self._gpus, self._shares, self._held, self._unavailable
+
+    report = "gangopt.reporting.tree:state_text"
+    picture = "gangopt.reporting.tree:tree_picture"
 
     def __repr__(self) -> str:
         free = int(self.free_gpus_per_machine.sum())
