@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import file_kind, read_json
 from gangopt.base.suffixes import check_suffix
 from gangopt.registry.records import problems
 from gangopt.reporting.gap_plots import frontier_chart, gap_chart, performance_profile, trajectory_chart
-from gangopt.reporting.plots import check_picture_suffix, save_picture
+from gangopt.reporting.plots import check_picture_suffix, plain_text, save_picture
 from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.core.resultfile import topology_in
 from gangopt.topology import State, draw
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["plot_file"]
 
@@ -75,15 +78,14 @@ def _plot_result(value: dict[str, Any], file: Path, output: Path) -> list[Path]:
 
 
 def _plot_places(where: State, title: str, value: dict[str, Any], file: Path, output: Path) -> list[Path]:
-    figure = draw(where).get_figure(root=True)
-    if figure is None:
-        raise InputError(f"{file}: the cluster cannot be drawn")
-    figure.suptitle(title, fontsize=10)
+    figure = cast("Figure", draw(where))
+    figure.suptitle(plain_text(title), fontsize=10)
     written = [output]
-    save_picture(figure, output)
     if value.get("trajectory"):
         written.append(output.with_name(f"{output.stem}-trajectory{output.suffix}"))
+        # first, so that an invalid trajectory leaves nothing written
         _plot_course(value, title, file, written[-1])
+    save_picture(figure, output)
     return written
 
 

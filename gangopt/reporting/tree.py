@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gangopt.reporting.plots import to_png, to_svg
 from gangopt.topology import Cluster, draw
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from gangopt.topology import State
 
 __all__ = ["state_text", "tree_picture"]
@@ -43,9 +45,7 @@ def tree_picture(subject: Cluster | State) -> str:
     subject : Cluster or State
         The cluster or the state.
     """
-    figure = draw(subject).get_figure(root=True)
-    if figure is None:
-        return ""
+    figure = cast("Figure", draw(subject))
     cluster = subject if isinstance(subject, Cluster) else subject.cluster
     if len(cluster.machines) <= _MOST_MACHINES_AS_LINES:
         return to_svg(figure)

@@ -1,10 +1,13 @@
 """`gangopt plot` of a solution on its cluster."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 import gangopt
+from gangopt.base.jsonfile import write_json
+from gangopt.catalogue import to_document
 from gangopt.solvers.core.resultfile import result_json, topology_in
 from gangopt.topology import State
 
@@ -32,6 +35,49 @@ def test_saved_state_is_the_one_after_the_solution():
     record = result_json(result, instance)
     assert topology_in(json.loads(json.dumps(record)), "here") == instance.state_after(result.solution)
     assert list(record)[-2:] == ["topology", "solution"]
+
+
+@pytest.fixture
+def sharing(tmp_path):
+    """A placement file whose workers use half a GPU each."""
+    instance = gangopt.load("placement/optimus-testbed")
+    demand = instance.worker_demand.copy()
+    demand[:, instance.resources.index("gpu")] = 0.5
+    path = tmp_path / "sharing.json"
+    write_json(path, to_document(replace(instance, worker_demand=demand)))
+    return path
+
+
+def test_solution_that_shares_gpus_is_saved_with_the_reason_why_it_has_no_places(call, sharing, tmp_path):
+    path = tmp_path / "result.json"
+    code, out, err = call("solve", sharing, "--method", "optimus", "-o", path)
+    assert (code, err) == (0, "")
+    assert "objective" in out
+    record = json.loads(path.read_text())
+    assert record["solution"]["jobs"]
+    assert set(record["topology"]) == {"reason"}
+    assert "only whole GPUs can be assigned" in record["topology"]["reason"]
+    record["trajectory"] = [[0.0, 2.0, 1.0]]
+    write_json(path, record)
+    assert call("plot", path, "-o", tmp_path / "a.svg")[1] == f"{tmp_path / 'a.svg'}\n"
+
+
+def test_invalid_trajectory_leaves_nothing_written(refused, saved, tmp_path):
+    write_json(saved, json.loads(saved.read_text()) | {"trajectory": [["x"]]})
+    assert "not a result saved by gangopt" in refused("plot", saved, "-o", tmp_path / "where.png")
+    assert not list(tmp_path.glob("where*"))
+
+
+def test_names_are_plain_text_in_the_title(call, saved, tmp_path):
+    write_json(saved, json.loads(saved.read_text()) | {"instance": r"a $\nosuch{$ b", "trajectory": []})
+    assert call("plot", saved, "-o", tmp_path / "where.png")[0] == 0
+
+
+def test_interval_is_drawn_on_its_cluster(call, tmp_path):
+    path = tmp_path / "result.json"
+    assert call("solve", "interval/fragments", "--method", "optimus+optimus", "-o", path)[0] == 0
+    assert call("plot", path, "-o", tmp_path / "where.svg")[0] == 0
+    assert "<!-- server-1 -->" in (tmp_path / "where.svg").read_text()
 
 
 def test_results_without_places_have_no_topology():

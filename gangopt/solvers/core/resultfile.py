@@ -34,8 +34,8 @@ def result_json(result: Result, instance: Instance | None = None) -> dict[str, A
     Returns
     -------
     dict
-        The fields of the result in order, then `topology` with `cluster` and `state` if the solution is on a cluster,
-        and `solution` last (null if there is none).
+        The fields of the result in order, then `topology` if the solution is on a cluster, and `solution` last (null
+        if there is none). `topology` has `cluster` and `state`, or the `reason` why GPUs cannot be assigned.
     """
     record: dict[str, Any] = {}
     for item in dataclasses.fields(result):
@@ -44,17 +44,23 @@ def result_json(result: Result, instance: Instance | None = None) -> dict[str, A
     record["seconds"] = dataclasses.asdict(result.seconds)
     solution = None if result.solution_status == "none" else result.solution
     if solution is not None and isinstance(instance, ClusterInstance):
-        record["topology"] = _topology_content(instance.state_after(solution))
+        record["topology"] = _topology_content(instance, solution)
     record["solution"] = None if solution is None else solution_json(problems[result.problem], solution)
     return record
 
 
-def _topology_content(state: State) -> dict[str, Any]:
+def _topology_content(instance: ClusterInstance, solution: Any) -> dict[str, Any]:
+    try:
+        state = instance.state_after(solution)
+    except (
+        InputError
+    ) as error:  # a feasible solution may share GPUs, which have no places; it must be saved all the same
+        return {"reason": str(error)}
     return {"cluster": cluster_content(state.cluster), "state": state_content(state)}
 
 
 def topology_in(value: dict[str, Any], origin: str) -> State | None:
-    """Return the state that a saved solution leads to, None if the result has no place on a cluster.
+    """Return the state that a saved solution leads to, None if it has no places on a cluster.
 
     Parameters
     ----------
@@ -69,7 +75,7 @@ def topology_in(value: dict[str, Any], origin: str) -> State | None:
         If the field `topology` is invalid, e.g. because its cluster no longer has what the state holds.
     """
     content = value.get("topology")
-    if content is None:
+    if content is None or (isinstance(content, dict) and set(content) == {"reason"}):
         return None
     if not isinstance(content, dict) or set(content) != {"cluster", "state"}:
         raise InputError(f"{origin}: field topology must have the fields cluster and state (got {shown(content)})")
