@@ -24,3 +24,16 @@ def small_names():
         "schedule": "schedule/tiresias-figure7",
         "threshold": "threshold/random?jobs=8&seed=1",
     }
+
+
+@pytest.fixture
+def call(capsys):
+    """The command line as a function: exit code, stdout and stderr of a call."""
+    from gangopt.cli import run
+
+    def invoke(*arguments):
+        code = run([str(item) for item in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return invoke

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
+
+import typer
 
 from gangopt.base.errors import InputError, shorten
 from gangopt.base.jsonfile import file_kind, read_json
@@ -14,9 +16,6 @@ from gangopt.reporting.plots import check_picture_suffix, plain_text, save_pictu
 from gangopt.solvers.compare.comparison import Comparison
 from gangopt.solvers.core.resultfile import topology_in
 from gangopt.topology import State, draw
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["plot_file"]
 
@@ -71,14 +70,18 @@ def _plot_comparison(comparison: Comparison, file: Path, output: Path) -> list[P
 def _plot_result(value: dict[str, Any], file: Path, output: Path) -> list[Path]:
     title = f"{value.get('instance')}: {value.get('method')}"
     where = topology_in(value, shorten(str(file)))
-    if where is not None:
+    if where is None:
+        reason = (value.get("topology") or {}).get("reason")
+        if reason is not None:
+            typer.echo(f"{shorten(str(file))}: the solution is not drawn: {shorten(str(reason))}", err=True)
+    else:
         return _plot_places(where, title, value, file, output)
     _plot_course(value, title, file, output)
     return [output]
 
 
 def _plot_places(where: State, title: str, value: dict[str, Any], file: Path, output: Path) -> list[Path]:
-    figure = cast("Figure", draw(where))
+    figure = draw(where)
     figure.suptitle(plain_text(title), fontsize=10)
     written = [output]
     if value.get("trajectory"):

@@ -63,6 +63,4 @@ def picture_of(subject: Instance | Cluster, path: Path) -> None:
         raise InputError(f"{path}: only clusters can be plotted; write an instance as .json")
     from gangopt.topology import draw
 
-    figure = draw(subject).get_figure(root=True)
-    if figure is not None:
-        save_picture(figure, path)
+    save_picture(draw(subject), path)

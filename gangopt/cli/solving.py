@@ -67,7 +67,8 @@ def solve(
         )
     interrupted = result.termination == "interrupted"
     require_whole(interrupted=interrupted)
-    record = result_json(result, instance)
+    # the record of a large placed solution takes seconds, so that it is made only where it goes somewhere
+    record = result_json(result, instance) if as_json or output is not None else {}
     try:
         print_json(record) if as_json else typer.echo(result_text(result, instance))
     finally:  # the result is saved even if the reader of stdout has gone, and printed even if it cannot be saved

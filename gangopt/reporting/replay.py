@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gangopt.instances.workload.text import notice_lines
 from gangopt.replays.result import METRICS
 from gangopt.reporting.text import aligned, format_number
 
@@ -25,4 +26,4 @@ def replay_text(replay: Replay) -> str:
     rows = [("workload", replay.workload.name), ("cluster", where), ("policy", replay.policy)]
     rows += [(name, f"{format_number(value)} {METRICS[name]}") for name, value in replay.metrics.items()]
     lines = aligned(rows, ("left", "left"))
-    return "\n".join([*lines, *(f"notice: {item.message}" for item in replay.notices)])
+    return "\n".join([*lines, *notice_lines(replay.notices)])

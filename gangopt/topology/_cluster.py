@@ -72,6 +72,9 @@ class Cluster(Presented, ClusterFields):
     name, description and source do not count. Equal clusters have equal hashes and equal indices.
     """
 
+    report = "gangopt.topology:render"
+    picture = "gangopt.reporting.tree:tree_picture"
+
     def __post_init__(self) -> None:
         for field_name in _ANNOTATIONS:
             _checks.text(getattr(self, field_name), f"the cluster's {field_name}")
@@ -377,9 +380,6 @@ class Cluster(Presented, ClusterFields):
 
     def __hash__(self) -> int:
         return hash(self._content)
-
-    report = "gangopt.topology:render"
-    picture = "gangopt.reporting.tree:tree_picture"
 
     def __repr__(self) -> str:
         sizes = f"racks={len(self.racks)}, machines={len(self.machines)}, gpus={len(self.gpus)}"

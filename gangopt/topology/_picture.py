@@ -6,7 +6,7 @@ import colorsys
 from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from gangopt.base.errors import InputError
 from gangopt.topology import _checks
@@ -30,6 +30,14 @@ _MOST_RACK_LABELS = 60
 _MOST_LEGEND_ENTRIES = 24
 _FREE: Colour = (1.0, 1.0, 1.0)
 _OTHERS: Colour = (0.55, 0.55, 0.55)
+
+
+@overload
+def draw(subject: Cluster | State, owners: Owners | None = None, ax: None = None) -> Figure: ...
+
+
+@overload
+def draw(subject: Cluster | State, owners: Owners | None = None, *, ax: Axes) -> Figure | SubFigure: ...
 
 
 def draw(subject: Cluster | State, owners: Owners | None = None, ax: Axes | None = None) -> Figure | SubFigure:

@@ -46,6 +46,9 @@ class State(Presented):
     dictionaries of holdings.
     """
 
+    report = "gangopt.reporting.tree:state_text"
+    picture = "gangopt.reporting.tree:tree_picture"
+
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._owner = np.full(len(cluster.gpus), None, dtype=object)
@@ -368,9 +371,6 @@ class State(Presented):
 
     def _content(self) -> tuple[object, ...]:
         return self._cluster, self._gpus, self._shares, self._held, self._unavailable
-
-    report = "gangopt.reporting.tree:state_text"
-    picture = "gangopt.reporting.tree:tree_picture"
 
     def __repr__(self) -> str:
         free = int(self.free_gpus_per_machine.sum())

@@ -1,18 +1,6 @@
-"""The command line as a function: exit code, stdout and stderr of a call."""
+"""Refusals of the command line."""
 
 import pytest
-
-from gangopt.cli import run
-
-
-@pytest.fixture
-def call(capsys):
-    def invoke(*arguments):
-        code = run([str(item) for item in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return invoke
 
 
 @pytest.fixture

@@ -59,7 +59,9 @@ def test_solution_that_shares_gpus_is_saved_with_the_reason_why_it_has_no_places
     assert "only whole GPUs can be assigned" in record["topology"]["reason"]
     record["trajectory"] = [[0.0, 2.0, 1.0]]
     write_json(path, record)
-    assert call("plot", path, "-o", tmp_path / "a.svg")[1] == f"{tmp_path / 'a.svg'}\n"
+    code, out, err = call("plot", path, "-o", tmp_path / "a.svg")
+    assert (code, out) == (0, f"{tmp_path / 'a.svg'}\n")
+    assert "the solution is not drawn: job " in err
 
 
 def test_invalid_trajectory_leaves_nothing_written(refused, saved, tmp_path):

@@ -1,4 +1,4 @@
-"""What `print`, `repr` and notebooks show of instances, results, comparisons, workloads and replays."""
+"""Instances, results, comparisons, workloads and replays as `print`, `repr` and notebooks show them."""
 
 import copy
 import pickle
@@ -7,25 +7,10 @@ from dataclasses import replace
 import pytest
 
 import gangopt
-from gangopt.cli import main
 from gangopt.replays.contest import contest
 
 NAME = "placement/optimus-figure10"
-
-
 NAMED = [name for name in gangopt.names() if name.endswith(("-testbed", "figure5a", "figure7"))]
-
-
-@pytest.fixture
-def cli(capsys, monkeypatch):
-    def run(*arguments):
-        monkeypatch.setattr("sys.argv", ["gangopt", *arguments])
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert end.value.code == 0
-        return capsys.readouterr().out
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +24,14 @@ def played():
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_instance_prints_what_show_prints_and_is_one_short_line(name, cli):
+def test_instance_prints_what_show_prints_and_is_one_short_line(name, call):
     instance = gangopt.load(name)
-    assert f"{instance}\n" == cli("show", name)
+    assert f"{instance}\n" == call("show", name)[1]
     assert repr(instance) == f"{type(instance).__name__}(name={name!r})"
 
 
-def test_result_prints_the_lines_of_solve(result, cli):
-    figures = [line for line in cli("solve", NAME).splitlines() if line and not line.startswith("seconds")]
+def test_result_prints_the_lines_of_solve(result, call):
+    figures = [line for line in call("solve", NAME)[1].splitlines() if line and not line.startswith("seconds")]
     lines = [line for line in str(result).splitlines() if not line.startswith("seconds")]
     assert lines == figures[: len(lines)]
     assert repr(result) == (
@@ -61,9 +46,9 @@ def test_comparison_prints_its_tables():
     assert repr(comparison) == "Comparison(rows=2, instances=1, methods=2)"
 
 
-def test_workload_prints_what_workload_prints(cli):
+def test_workload_prints_what_workload_prints(call):
     name = "workload/tiresias-testbed?seed=1"
-    assert f"{gangopt.load_workload(name)}\n" == cli("workload", name)
+    assert f"{gangopt.load_workload(name)}\n" == call("workload", name)[1]
 
 
 def test_replay_prints_every_metric_with_its_unit(played):

@@ -99,7 +99,7 @@ def columns_of(frame: Any) -> dict[str, Any]:
     import polars as pl
 
     if isinstance(frame, pl.DataFrame):
-        return {name: frame[name] for name in frame.columns}
+        return frame.to_dict()
     if not _is_pandas(frame):
         raise InputError(f"frame must be a polars or pandas DataFrame (got {shown(frame)})")
     known = frame.notna()

@@ -52,9 +52,8 @@ def result_json(result: Result, instance: Instance | None = None) -> dict[str, A
 def _topology_content(instance: ClusterInstance, solution: Any) -> dict[str, Any]:
     try:
         state = instance.state_after(solution)
-    except (
-        InputError
-    ) as error:  # a feasible solution may share GPUs, which have no places; it must be saved all the same
+    except InputError as error:
+        # a feasible solution may share GPUs, which have no places; it must be saved all the same
         return {"reason": str(error)}
     return {"cluster": cluster_content(state.cluster), "state": state_content(state)}
 
