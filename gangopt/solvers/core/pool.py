@@ -197,16 +197,38 @@ def _failure(error: Exception) -> Lost:
 
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
-    """Block Ctrl-C in this process while it starts another one, which inherits the mask and never sees it."""
+    """Hold Ctrl-C back while this process starts another one, which inherits the mask and never sees it.
+
+    The mask covers this thread alone. A thread of a library may receive the signal instead, and the handler would then
+    interrupt the start after the new process exists and before its data is sent: it only notes the signal until then.
+    """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     resource_tracker.ensure_running()  # it changes the mask itself when it starts, so start it first
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    with _ctrl_c_noted():
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _ctrl_c_noted() -> Iterator[None]:
+    """Replace the handler of Ctrl-C, and send again afterwards what came in the meantime."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield  # only the main thread runs handlers
+        return
+    noted: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _frame: noted.append(number))
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        if noted:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _serve(connection: Connection) -> None:

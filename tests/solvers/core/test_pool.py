@@ -1,13 +1,15 @@
 """Worker processes: one that dies costs its task one more try, and none outlives the process that started it."""
 
+import gc
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,33 @@ def alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return True
+
+
+@linux
+def test_ctrl_c_received_by_another_thread_waits_for_a_worker_to_start(monkeypatch, capfd):
+    spawn, pids = multiprocessing.util.spawnv_passfds, []
+    started, sent = threading.Event(), threading.Event()
+
+    def a_thread_of_a_library():
+        started.wait()
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        sent.set()
+
+    def interrupted(*arguments):
+        pids.append(spawn(*arguments))
+        started.set()
+        sent.wait()
+        return pids[-1]
+
+    threading.Thread(target=a_thread_of_a_library, daemon=True).start()
+    monkeypatch.setattr(multiprocessing.util, "spawnv_passfds", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(run_in_processes(double, [1], 1))
+    gc.collect()
+    with suppress(ChildProcessError):
+        os.waitpid(pids[-1], 0)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @linux
